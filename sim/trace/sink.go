@@ -1,6 +1,5 @@
 package trace
 
-
 // Sink collects the rows of one node in memory. A model appends to the Sink of
 // its own node; the runner drains all Sinks between windows into the Writer.
 // The zero Sink of node 0 is ready for use; a nil *Sink drops what it is given.
@@ -89,12 +88,12 @@ type TopologyNode struct {
 
 // TopologyLink is a link of topology.json. Port names are node:port.
 type TopologyLink struct {
-	A        int      `json:"a"`
-	APort    int      `json:"a_port"`
-	B        int      `json:"b"`
-	BPort    int      `json:"b_port"`
-	RateAB   int64    `json:"rate_ab_bps"`
-	RateBA   int64    `json:"rate_ba_bps"`
-	DelayABs float64  `json:"delay_ab_s"`
-	DelayBAs float64  `json:"delay_ba_s"`
+	A        int     `json:"a"`
+	APort    int     `json:"a_port"`
+	B        int     `json:"b"`
+	BPort    int     `json:"b_port"`
+	RateAB   int64   `json:"rate_ab_bps"`
+	RateBA   int64   `json:"rate_ba_bps"`
+	DelayABs float64 `json:"delay_ab_s"`
+	DelayBAs float64 `json:"delay_ba_s"`
 }
