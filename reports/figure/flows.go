@@ -19,22 +19,20 @@ type FlowSet struct {
 	Bytes             []float64
 	End               []sim.Time
 	Workload          []uint16
-	Slowest           []trace.Flow // completed, by slowdown (FCT where none), worst first
-	active            map[trace.Object][]bool
+	Slowest           []trace.Flow               // completed, by slowdown (FCT where none), worst first
+	Peer              map[trace.Object]string    // destination of each queue pair that has a goodput series
+	busy              map[trace.Object][]float32 // share of each column, of queue pairs with a goodput series
 }
 
 // pingWorkload is the workload whose FCTs are latencies under load.
 const pingWorkload = "ping_mesh"
 
-func (s *FlowSet) add(f *trace.Flow, c Clock, warmup sim.Time) {
+func (s *FlowSet) add(f *trace.Flow, c Clock) {
 	s.Total++
-	s.markActive(f, c)
+	s.cover(f, c)
 	fct, ok := f.FCT()
 	if !ok {
 		s.Unfinished++
-		return
-	}
-	if f.Start < warmup {
 		return
 	}
 	w := -1
@@ -79,31 +77,33 @@ func (s *FlowSet) keepSlow(f trace.Flow) {
 	}
 }
 
-// markActive notes in which columns a queue pair had a message outstanding
-// from border to border.
-func (s *FlowSet) markActive(f *trace.Flow, c Clock) {
-	if f.Start < 0 {
+// cover adds to how much of each column a queue pair had a message outstanding.
+func (s *FlowSet) cover(f *trace.Flow, c Clock) {
+	qp := qpName(f.Src, f.QP)
+	a := s.busy[qp]
+	if a != nil {
+		s.Peer[qp] = f.Dst
+	}
+	if a == nil || f.Start < 0 {
 		return
 	}
-	if s.active == nil {
-		s.active = map[trace.Object][]bool{}
-	}
-	key := qpName(f.Src, f.QP)
-	a := s.active[key]
-	if a == nil {
-		a = make([]bool, c.Columns)
-		s.active[key] = a
-	}
 	end := f.End
-	if end < 0 {
+	if end < 0 || end > c.End {
 		end = c.End
 	}
-	for i := int((int64(f.Start) + int64(c.Width) - 1) / int64(c.Width)); i < c.Columns; i++ {
-		if sim.Time(c.Width)*sim.Time(i)+sim.Time(c.span(i)) > end {
-			break
-		}
-		a[i] = true
+	for t := f.Start; t < end; {
+		i := c.column(t)
+		next := min(sim.Time(c.Width)*sim.Time(i+1), end)
+		a[i] += float32(next.Sub(t).Seconds() / c.span(i).Seconds())
+		t = next
 	}
+}
+
+// Busy reports whether a queue pair had a message outstanding during all of
+// column i.
+func (s *FlowSet) Busy(qp trace.Object, i int) bool {
+	a := s.busy[qp]
+	return a != nil && a[i] > 0.999
 }
 
 // values returns column v of the messages of one workload (-1 = all), sorted

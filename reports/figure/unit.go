@@ -122,6 +122,9 @@ func Count[T ~int | ~int64 | ~uint64 | ~float64](n T, noun string) string {
 	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey") {
 		plural = strings.TrimSuffix(noun, "y") + "ies"
 	}
+	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "x") {
+		plural = noun + "es"
+	}
 	switch n {
 	case 0:
 		return "no " + plural
@@ -148,4 +151,12 @@ func rangeText(print func(float64) string, lo, hi float64) string {
 		return print(lo)
 	}
 	return fmt.Sprintf("%s – %s", print(lo), print(hi))
+}
+
+// capital makes the first letter of a sentence large.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
