@@ -3,7 +3,6 @@ package trace
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -282,11 +281,11 @@ func (w *Writer) JSON(name string, v any) error {
 }
 
 func (w *Writer) writeJSON(name string, v any) error {
-	p, err := json.MarshalIndent(v, "", "  ")
+	p, err := EncodeJSON(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return w.writeFile(name, append(p, '\n'))
+	return w.writeFile(name, p)
 }
 
 func (w *Writer) writeFile(name string, data []byte) error {
