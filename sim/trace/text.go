@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +12,17 @@ import (
 )
 
 const psPerSecond = int64(sim.Second)
+
+// EncodeJSON returns v as the JSON files of a run directory have it: indented,
+// with < and > as they are, ending in a line feed.
+func EncodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
 
 // appendSeconds appends ps picoseconds as decimal seconds, exactly.
 func appendSeconds(b []byte, ps int64) []byte {
