@@ -103,6 +103,9 @@ func linearTicks(lo, hi float64, s scale) []plot.Tick {
 			break
 		}
 	}
+	if s.div == 1 && s.unit == "" && span > 2 {
+		step = max(step, 1) // half a packet is no packet
+	}
 	decimals := 0
 	for d := step; d < 0.9999999 || math.Abs(d-math.Round(d)) > 1e-6; d *= 10 {
 		if decimals++; decimals > 12 {

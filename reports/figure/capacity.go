@@ -22,6 +22,9 @@ var (
 	})
 )
 
+// maxBars is how many bars stand below each other.
+const maxBars = 12
+
 type capacityText struct {
 	title, axis, used, size, object, verb string
 }
@@ -64,7 +67,7 @@ func capacityFigure(r *Run, t capacityText) Figure {
 		}
 		return list[i].used > list[j].used
 	})
-	shown := list[:min(len(list), maxLines)]
+	shown := list[:min(len(list), maxBars)]
 	f := Figure{Title: t.title + ": most used and configured", Table: Table{Head: []string{t.object, "most used", "configured", "share"}}}
 	var names, labels []string
 	var use, size []float64

@@ -37,7 +37,7 @@ func goodput(r *Run) Figure {
 	jain, known := r.jain(list)
 	fair.Plot.Add(grid{x: true, y: true})
 	for _, part := range r.known(jain, known) {
-		fair.Plot.Add(line{pts: part, sty: seriesStyle(2), step: true})
+		fair.Plot.Add(line{pts: part, sty: lineOf(toneInk, 1.3), step: true})
 	}
 	linear(&fair.Plot.Y, "Jain's index", plainScale, 0, 1.04)
 	f.Panels = []Panel{top, each}

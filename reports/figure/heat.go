@@ -11,11 +11,16 @@ import (
 type heat struct {
 	x    []float64   // borders of columns
 	rows [][]float64 // nil = a row without cells
-	rest []bool      // rows that stand for many: drawn lower
+	head []string    // of rows without cells
 }
 
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
+	for i, s := range h.head {
+		if s != "" {
+			c.FillText(textOf(toneInk, 9, true), vg.Point{X: c.Min.X, Y: ty(float64(i)) - 1}, s)
+		}
+	}
 	for level := range heatTones {
 		var path vg.Path
 		for i, row := range h.rows {

@@ -11,7 +11,7 @@ var _ = register("link_heatmap", "utilisation of links over time, by tier", Fabr
 const (
 	heatRows    = 44  // of links altogether
 	heatColumns = 180 // of time
-	heatRowTall = 11  // points
+	heatRowTall = 12  // points
 )
 
 // linkHeatmap draws utilisation as link by time, in groups of tiers. A group
@@ -37,8 +37,11 @@ func linkHeatmap(r *Run) Figure {
 	h := heat{x: x}
 	var names []string
 	for _, g := range groups {
-		names = append(names, fmt.Sprintf("%s (%s)", g.name, Count(len(g.links), "link")))
-		h.rows = append(h.rows, nil)
+		for len(h.head) <= len(names) {
+			h.head = append(h.head, "")
+		}
+		h.head[len(names)] = fmt.Sprintf("%s (%s)", g.name, Count(len(g.links), "link"))
+		names, h.rows = append(names, ""), append(h.rows, nil)
 		shown := g.links
 		if len(shown) > each {
 			shown = shown[:each-1]

@@ -26,7 +26,11 @@ func marking(r *Run) Figure {
 		p := r.timePanel(140)
 		p.Plot.Add(grid{x: true, y: true})
 		total := r.sum(list)
-		r.single(&p, fmt.Sprintf("%s, all %s", what, Count(len(list), objectNoun(what))), total, seriesStyle(style))
+		label := fmt.Sprintf("%s, sum of %s", what, Count(len(list), objectNoun(what)))
+		if len(list) == 1 {
+			label = what + ", " + list[0].Object
+		}
+		r.single(&p, label, total, seriesStyle(style))
 		top := maxOf32(total)
 		linear(&p.Plot.Y, axis, pick(ppsScales, top), 0, top*1.08)
 		r.addMoments(p.Plot)
@@ -38,7 +42,7 @@ func marking(r *Run) Figure {
 			}
 		}
 	}
-	add(marks, "marked packets", "CE marks", 1)
+	add(marks, "marked packets", "CE marks", 0)
 	add(cnps, "CNPs sent", "CNPs", 0)
 	for i := range f.Panels[:len(f.Panels)-1] {
 		hideTime(f.Panels[i].Plot)

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"image/color"
+	"sort"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -94,7 +95,7 @@ func (g grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// level is a horizontal line with its name at the right end, inside the plot.
+// level is a horizontal line with a name.
 type level struct {
 	y    float64
 	name string
@@ -102,21 +103,46 @@ type level struct {
 	tone Tone
 }
 
-func (l level) Plot(c draw.Canvas, p *plot.Plot) {
-	if l.y < p.Y.Min || l.y > p.Y.Max {
-		return
-	}
+// levels draws levels with their names in the right margin, where they cover
+// no data; names that would touch are moved apart.
+type levels []level
+
+func (l levels) Plot(c draw.Canvas, p *plot.Plot) {
 	_, ty := p.Transforms(&c)
-	y := ty(l.y)
-	c.StrokeLine2(l.sty, c.Min.X, y, c.Max.X, y)
-	sty := textOf(l.tone, sizeTick, false)
-	sty.XAlign, sty.YAlign = text.XRight, text.YBottom
-	at := vg.Point{X: c.Max.X - 3, Y: y + 1.5}
-	if y+sizeTick+4 > c.Max.Y {
-		sty.YAlign, at.Y = text.YTop, y-2
+	shown := l.within(p)
+	at := make([]vg.Length, len(shown))
+	for i, v := range shown {
+		at[i] = ty(v.y)
+		c.StrokeLine2(v.sty, c.Min.X, at[i], c.Max.X, at[i])
+		if i > 0 {
+			at[i] = max(at[i], at[i-1]+sizeTick+1)
+		}
 	}
-	halo(c, sty, at, l.name)
-	c.FillText(sty, at, l.name)
+	for i, v := range shown {
+		c.FillText(textOf(v.tone, sizeTick, false), vg.Point{X: c.Max.X + 4, Y: at[i]}, v.name)
+	}
+}
+
+// within returns the levels in the range of the axis, from below.
+func (l levels) within(p *plot.Plot) []level {
+	var out []level
+	for _, v := range l {
+		if v.y >= p.Y.Min && v.y <= p.Y.Max {
+			out = append(out, v)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].y < out[j].y })
+	return out
+}
+
+// GlyphBoxes asks for room for the names at the right of the plot.
+func (l levels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	var boxes []plot.GlyphBox
+	for _, v := range l.within(p) {
+		w := textWidth(textOf(v.tone, sizeTick, false), v.name)
+		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: w + 6}}})
+	}
+	return boxes
 }
 
 // halo clears what is behind a text.

@@ -56,6 +56,7 @@ func (r *Run) minMax(s *Series) band {
 // its switch, as far as the axis reaches; notes names those beyond it.
 func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float64, notes string) {
 	var far []string
+	var list levels
 	reach := top * reachable
 	add := func(name string, v float64, l level) {
 		if v > reach {
@@ -64,21 +65,25 @@ func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float6
 		}
 		top = max(top, v)
 		l.y, l.name = v, name+" "+Size(v)
-		panel.Plot.Add(l)
+		list = append(list, l)
 	}
 	if m, ok := r.markingOf(queue); ok {
 		add("Kmin", m.Kmin, level{sty: lineOf(toneMuted, 0.9, 4, 3), tone: toneMuted})
 		add("Kmax", m.Kmax, level{sty: lineOf(toneMuted, 0.9, 8, 3), tone: toneMuted})
 	}
 	if v, ok := r.lowestXoff(nodeOf(queue)); ok {
-		add("lowest XOFF (ingress)", v, level{sty: lineOf(toneWarn, 0.9, 2, 2), tone: toneWarn})
+		notes = " XOFF is a threshold of the ingress side, the lowest that a packet met on " + nodeOf(queue) + "."
+		add("lowest XOFF", v, level{sty: lineOf(toneWarn, 0.9, 2, 2), tone: toneWarn})
+	}
+	if len(list) > 0 {
+		panel.Plot.Add(list)
 	}
 	switch len(far) {
 	case 0:
 	case 1:
-		notes = " " + far[0] + " lies above what is drawn."
+		notes += " " + far[0] + " lies above what is drawn."
 	default:
-		notes = " " + List(far) + " lie above what is drawn."
+		notes += " " + List(far) + " lie above what is drawn."
 	}
 	return top, notes
 }

@@ -43,7 +43,7 @@ func slowdownBySize(r *Run) Figure {
 	} else {
 		linear(&p.Y, "slowdown", plainScale, 0, top*1.08)
 	}
-	p.Add(grid{y: true}, level{y: 1, name: "ideal", sty: lineOf(toneMuted, 0.8, 2, 2), tone: toneMuted})
+	p.Add(grid{y: true}, levels{{y: 1, name: "ideal", sty: lineOf(toneMuted, 0.8, 2, 2), tone: toneMuted}})
 	panel := Panel{Plot: p, Height: 260}
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}}
 	for k, q := range []float64{0.5, 0.95, 0.99} {

@@ -119,7 +119,7 @@ const (
 func textOf(t Tone, size float64, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
 	if bold {
-		f.Weight = 2 // xfnt.WeightBold
+		f.Weight = 3 // bold, as golang.org/x/image/font counts
 	}
 	return text.Style{Color: t.color(), Font: f, XAlign: text.XLeft, YAlign: text.YCenter, Handler: handler}
 }

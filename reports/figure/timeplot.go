@@ -31,7 +31,11 @@ func (r *Run) addMoments(p *plot.Plot) {
 		return
 	}
 	for _, m := range r.Moments {
-		p.Add(moment{x: m.Time.Seconds(), name: string(m.Kind), sty: lineOf(toneWarn, 0.8, 1, 2)})
+		name := m.Cause
+		if name == "" {
+			name = string(m.Kind)
+		}
+		p.Add(moment{x: m.Time.Seconds(), name: elide(name, 22), sty: lineOf(toneWarn, 0.8, 1, 2)})
 	}
 }
 

@@ -121,7 +121,7 @@ func (p *picture) keys() []Key {
 // linkStyle is that of a level of utilisation. The lightest shades of the heat
 // map would vanish as lines.
 func linkStyle(level int) draw.LineStyle {
-	return lineOf(heatTones[min(level+2, len(heatTones)-1)], 0.6+float64(level)*0.22)
+	return lineOf(heatTones[min(level+3, len(heatTones)-1)], 0.6+float64(level)*0.22)
 }
 
 func (p *picture) Plot(c draw.Canvas, pl *plot.Plot) {

@@ -278,7 +278,7 @@ func (m *incast) sender(t sim.Time, s *sender, p, served float64) (cnps float64)
 		s.al, cnps = s.al*0.94+0.06, 1
 	} else {
 		s.al *= 0.985
-		s.target = min(lineRate, s.target+4e7)
+		s.target = min(lineRate, s.target+9e8)
 		s.rate = (s.rate + s.target) / 2
 	}
 	m.point(t, qp, trace.SeriesRate, math.Round(s.rate), math.Round(s.rate), math.Round(s.rate))
@@ -318,7 +318,7 @@ func (m *incast) pings(t sim.Time) {
 	}
 	for k := range 4 {
 		m.ids++
-		d := 12*sim.Microsecond + sim.Duration(m.queue*80*1000/10*m.rng.Float64()*10)
+		d := 12*sim.Microsecond + sim.Duration(m.queue*80*(0.4+0.6*m.rng.Float64()))
 		if t.Add(d) >= m.end {
 			continue
 		}
