@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/plot/vg"
-
-	"rdmasim/sim/trace"
 )
 
 var _ = register("drops", "dropped packets by cause", Pauses, 4, drops)
@@ -13,10 +11,14 @@ var _ = register("drops", "dropped packets by cause", Pauses, 4, drops)
 // drops draws how many packets were lost, and to what.
 func drops(r *Run) Figure {
 	const title = "Dropped packets"
-	kinds := []struct{ counter, name string }{
-		{trace.CountDropLossless, "lossless class: buffer full in spite of PFC"},
-		{trace.CountDropLossy, "lossy class: buffer full"},
-		{trace.CountDropFault, "injected faults"},
+	d := r.Metrics.Packets.Dropped
+	kinds := []struct {
+		packets *int64
+		name    string
+	}{
+		{d.Lossless, "lossless class: no room in spite of PFC"},
+		{d.Lossy, "lossy class: no room"},
+		{d.Fault, "injected faults"},
 	}
 	f := Figure{Title: title, Table: Table{Head: []string{"port", "cause", "packets", "bytes"}}}
 	var names, labels []string
@@ -24,11 +26,9 @@ func drops(r *Run) Figure {
 	measured, top := false, 0.0
 	worstKind := 0
 	for _, k := range kinds {
-		n, ok := r.CounterSum(k.counter)
-		measured = measured || ok
-		label := Count(n, "packet")
-		if !ok {
-			label = "not measured"
+		n, label := 0.0, "not measured"
+		if k.packets != nil {
+			measured, n, label = true, float64(*k.packets), Count(*k.packets, "packet")
 		}
 		names, labels, v = append(names, k.name), append(labels, label), append(v, n)
 		if n > top {

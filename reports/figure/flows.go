@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"rdmasim/sim"
+	"rdmasim/sim/stat"
 	"rdmasim/sim/trace"
 )
 
@@ -124,5 +125,5 @@ func quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[min(int(p*float64(len(sorted))), len(sorted)-1)]
+	return stat.Quantile(sorted, p)
 }

@@ -16,7 +16,7 @@ const reachable = 3
 // their priority and the XOFF threshold of the ingress side.
 func queue(r *Run) Figure {
 	const title = "Queue length over time"
-	list := r.seriesOf(trace.SeriesQueueBytes)
+	list := r.onSwitches(r.seriesOf(trace.SeriesQueueBytes))
 	if len(list) == 0 {
 		if len(r.Series[trace.SeriesQueueBytes]) > 0 {
 			return empty(title, "No egress queue ever held a packet at the end of a bin.")
@@ -43,6 +43,25 @@ func queue(r *Run) Figure {
 	return f
 }
 
+// onSwitches leaves the queues of hosts out, if there are others: what waits to
+// be sent says nothing of the fabric.
+func (r *Run) onSwitches(list []*Series) []*Series {
+	hosts := map[string]bool{}
+	for _, n := range r.Topology.Nodes {
+		hosts[n.Name] = n.Kind == "host"
+	}
+	var out []*Series
+	for _, s := range list {
+		if !hosts[nodeOf(s.Object)] {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return list
+	}
+	return out
+}
+
 // minMax is the range of one series in each column.
 func (r *Run) minMax(s *Series) band {
 	lo, hi := make([]float64, len(s.Min)), make([]float64, len(s.Max))
@@ -67,7 +86,7 @@ func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float6
 		l.y, l.name = v, name+" "+Size(v)
 		list = append(list, l)
 	}
-	if m, ok := r.markingOf(queue); ok {
+	if m, ok := r.MarkingOf(queue); ok {
 		add("Kmin", m.Kmin, level{sty: lineOf(toneMuted, 0.9, 4, 3), tone: toneMuted})
 		add("Kmax", m.Kmax, level{sty: lineOf(toneMuted, 0.9, 8, 3), tone: toneMuted})
 	}

@@ -49,7 +49,7 @@ func reaction(r *Run) Figure {
 			f.Table = seriesTable(b.all(), "queue pair, highest alpha first", Number)
 		}
 	}
-	f.Caption = capital(List(captions)) + "."
+	f.Caption = Capital(List(captions)) + "."
 	return f
 }
 

@@ -80,9 +80,9 @@ func markingsOf(v any, rate sim.Rate) []Marking {
 	return list
 }
 
-// markingOf returns the curve that holds for a queue: that of its priority and
+// MarkingOf returns the curve that holds for a queue: that of its priority and
 // the rate of its port.
-func (r *Run) markingOf(queue string) (Marking, bool) {
+func (r *Run) MarkingOf(queue string) (Marking, bool) {
 	port, prio, ok := splitQueue(queue)
 	if !ok {
 		return Marking{}, false

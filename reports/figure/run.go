@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rdmasim/reports/metric"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -15,6 +16,7 @@ import (
 // size of the run.
 type Run struct {
 	*trace.Run
+	Metrics     *metric.Metrics
 	Clock       Clock
 	Series      map[string][]*Series // by metric, in order of object
 	Flows       FlowSet
@@ -42,17 +44,25 @@ const (
 	keepCauses  = 4096
 )
 
-// Load reads a run directory.
+// Load reads a run directory. Its figures are those of metrics.json; a run
+// without that file has them computed.
 func Load(dir string) (*Run, error) {
 	base, err := trace.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	return load(base)
+	m, err := metric.Load(dir)
+	if absent(err) {
+		m, err = metric.Compute(base)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return load(base, m)
 }
 
-func load(base *trace.Run) (*Run, error) {
-	r := &Run{Run: base, counters: map[string][]trace.Counter{}}
+func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
+	r := &Run{Run: base, Metrics: m, counters: map[string][]trace.Counter{}}
 	r.ports()
 	r.Markings = markings(base.Resolved)
 	bin := durationValue(lookup(base.Resolved, "series", "interval"))

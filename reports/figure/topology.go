@@ -51,7 +51,7 @@ func topology(r *Run) Figure {
 	}
 	size := fmt.Sprintf("%s joined by %s", List(words), Count(len(links), "link"))
 	if widest > maxTierNodes || len(links) > maxDrawn {
-		return Figure{Title: title, Table: t, Empty: capital(size) + ": too many for a picture that could be read."}
+		return Figure{Title: title, Table: t, Empty: Capital(size) + ": too many for a picture that could be read."}
 	}
 	pic := newPicture(r, order, tiers)
 	p := newPlot()
@@ -59,9 +59,9 @@ func topology(r *Run) Figure {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, -0.35, float64(len(order))-0.65
 	p.Add(pic)
 	f := Figure{Title: title, Table: t, Panels: []Panel{{Plot: p, Height: vg.Length(max(2, len(order))) * 92, Legend: pic.keys()}}}
-	f.Caption = capital(size) + "; a link is as dark and as wide as its busier direction."
+	f.Caption = Capital(size) + "; a link is as dark and as wide as its busier direction."
 	if !pic.measured {
-		f.Caption = capital(size) + "; how busy they were was not measured."
+		f.Caption = Capital(size) + "; how busy they were was not measured."
 	}
 	return f
 }

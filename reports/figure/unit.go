@@ -95,6 +95,15 @@ func Share(v float64) string {
 	return digits(v*100) + " %"
 }
 
+// Fraction prints a ratio in 0..1 with three decimals; what is not 1 is never
+// rounded to 1.
+func Fraction(v float64) string {
+	if v < 1 && v > 0.9995 {
+		return "more than 0.999"
+	}
+	return trimZeros(strconv.FormatFloat(v, 'f', 3, 64))
+}
+
 // Number prints a value without a unit with three significant digits.
 func Number(v float64) string { return digits(v) }
 
@@ -122,7 +131,7 @@ func Count[T ~int | ~int64 | ~uint64 | ~float64](n T, noun string) string {
 	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey") {
 		plural = strings.TrimSuffix(noun, "y") + "ies"
 	}
-	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "x") {
+	if strings.HasSuffix(noun, "h") || strings.HasSuffix(noun, "x") {
 		plural = noun + "es"
 	}
 	switch n {
@@ -153,8 +162,8 @@ func rangeText(print func(float64) string, lo, hi float64) string {
 	return fmt.Sprintf("%s – %s", print(lo), print(hi))
 }
 
-// capital makes the first letter of a sentence large.
-func capital(s string) string {
+// Capital makes the first letter of a sentence large.
+func Capital(s string) string {
 	if s == "" {
 		return s
 	}

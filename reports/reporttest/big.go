@@ -42,7 +42,7 @@ func Big(dir string, z Size) error {
 			load := 0.1 + 0.5*rng.Float64()
 			objects = append(objects, walk{port, trace.SeriesThroughput, load * 1e11, 1e11}, walk{port + "/q3", trace.SeriesQueueBytes, load * 8e4, 4e6})
 			r.count(port, -1, trace.CountTxBytes, load*1e11/8*end.Seconds())
-			r.count(port, 3, trace.CountQueueMax, load*4e5)
+			r.count(port+"/q3", -1, trace.CountQueueMax, load*4e5)
 			r.count(port, 3, trace.CountClosestToXoff, load*0.5)
 			r.count(port, 3, trace.CountIngressMax, load*2e5)
 			r.count(port, 3, trace.CountXoffMinimum, 9e5)

@@ -348,8 +348,8 @@ func (m *incast) totals() {
 		m.count(s.host, -1, trace.CountRetransmitted, 0)
 		m.count(s.host, -1, trace.CountCNPHandled, math.Round(m.cnps/8))
 	}
-	m.count("leaf0:0", 3, trace.CountECNEligible, math.Round(m.sent))
-	m.count("leaf0:0", 3, trace.CountECNMarked, math.Round(m.marked))
+	m.count("leaf0:0/q3", -1, trace.CountECNEligible, math.Round(m.sent))
+	m.count("leaf0:0/q3", -1, trace.CountECNMarked, math.Round(m.marked))
 	if m.o.Fault {
 		m.count("leaf0:4", 3, trace.CountDropFault, 3)
 		m.event(trace.Event{Time: sim.Time(sim.Millisecond), Kind: trace.EventFault, Object: m.names.ID("leaf0:4"), Prio: -1, Cause: "loss on"})
@@ -383,9 +383,9 @@ func (m *incast) portTotals(port string) {
 	m.count(port, 3, trace.CountHeadroomMax, math.Round(41e3*share))
 	m.count(port, 3, trace.CountHeadroomSize, 96e3)
 	if port == "leaf0:0" {
-		m.count(port, 3, trace.CountQueueMax, math.Round(m.queueMax))
-		m.count(port, 3, trace.CountQueueP99, math.Round(m.queueMax*0.8))
-		m.count(port, 3, trace.CountQueueIntegral, m.area)
+		m.count("leaf0:0/q3", -1, trace.CountQueueMax, math.Round(m.queueMax))
+		m.count("leaf0:0/q3", -1, trace.CountQueueP99, math.Round(m.queueMax*0.8))
+		m.count("leaf0:0/q3", -1, trace.CountQueueIntegral, m.area)
 	}
 	if share > 0.5 {
 		m.count(port, 3, trace.CountPFCXoffTx, 7)
