@@ -64,21 +64,20 @@ func cdfFigure(r *Run, v []float64, t cdfText) Figure {
 		}
 	}
 	marks := dots{shape: draw.CircleGlyph{}, tone: toneInk, size: vg.Points(3)}
-	for _, q := range []float64{0.5, 0.95, 0.99} {
+	for _, q := range []float64{0.5, 0.99} {
 		x := quantile(all, q)
 		marks.pts = append(marks.pts, xy{x, q})
 		marks.names = append(marks.names, fmt.Sprintf("p%d %s", int(q*100+0.5), t.print(x)))
 	}
 	if all[0] < all[len(all)-1] {
-		marks.names[1] = "" // beside p99 there is no room for it
 		p.Add(marks)
 	}
 	f.Panels = []Panel{panel}
 	p50, p99 := quantile(all, 0.5), quantile(all, 0.99)
-	f.Caption = fmt.Sprintf("Half of the %s that completed took at most %s and 99 %% at most %s; the slowest took %s.",
+	f.Caption = fmt.Sprintf("Half of the %s that completed took at most %s and 99 %% at most %s; the slowest took %s.",
 		t.what, t.print(p50), t.print(p99), t.print(all[len(all)-1]))
 	if t.scales[0] == plainScale {
-		f.Caption = fmt.Sprintf("Half of the %s took at most %s times their ideal time and 99 %% at most %s times; the worst took %s times.",
+		f.Caption = fmt.Sprintf("Half of the %s took at most %s times their ideal time and 99 %% at most %s times; the worst took %s times.",
 			t.what, t.print(p50), t.print(p99), t.print(all[len(all)-1]))
 	}
 	return f

@@ -70,7 +70,7 @@ func latencyLoad(r *Run) Figure {
 		}
 		f.Table.Rows = append(f.Table.Rows, row)
 	}
-	f.Caption = fmt.Sprintf("%s: half took at most %s, 99 %% at most %s, the slowest %s.", Capital(Count(len(all), "ping")),
+	f.Caption = fmt.Sprintf("%s: half took at most %s, 99 %% at most %s, the slowest %s.", Capital(Count(len(all), "ping")),
 		Seconds(quantile(all, 0.5)), Seconds(quantile(all, 0.99)), Seconds(hi))
 	return f
 }

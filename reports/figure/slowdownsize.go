@@ -45,7 +45,7 @@ func slowdownBySize(r *Run) Figure {
 	}
 	p.Add(grid{y: true}, levels{{y: 1, name: "ideal", sty: lineOf(toneMuted, 0.8, 2, 2), tone: toneMuted}})
 	panel := Panel{Plot: p, Height: 260}
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}}
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
 	for k, q := range []float64{0.5, 0.95, 0.99} {
 		var pts []xy
 		for i, b := range bins {

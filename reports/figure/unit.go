@@ -22,6 +22,9 @@ var (
 	shareScale = scale{0.01, "%"}
 )
 
+// noBreak is the space between a number and its unit.
+const noBreak = "\u00a0"
+
 // pick returns the largest scale in which v is at least 1.
 func pick(list []scale, v float64) scale {
 	v = math.Abs(v)
@@ -60,16 +63,16 @@ func trimZeros(s string) string {
 
 func withUnit(list []scale, v float64) string {
 	if v == 0 {
-		return "0 " + list[len(list)-1].unit
+		return "0" + noBreak + list[len(list)-1].unit
 	}
 	s := pick(list, v)
-	return digits(v/s.div) + " " + s.unit
+	return digits(v/s.div) + noBreak + s.unit
 }
 
 // Seconds prints a time of v seconds, such as 12.5 µs.
 func Seconds(v float64) string {
 	if v == 0 {
-		return "0 s"
+		return "0" + noBreak + "s"
 	}
 	return withUnit(timeScales, v)
 }
@@ -88,11 +91,11 @@ func PacketRate(v float64) string { return withUnit(ppsScales, v) }
 func Share(v float64) string {
 	switch {
 	case v > 0 && v < 0.0001:
-		return "less than 0.01 %"
+		return "less than 0.01" + noBreak + "%"
 	case v < 1 && v > 0.9995:
-		return "more than 99.9 %"
+		return "more than 99.9" + noBreak + "%"
 	}
-	return digits(v*100) + " %"
+	return digits(v*100) + noBreak + "%"
 }
 
 // Fraction prints a ratio in 0..1 with three decimals; what is not 1 is never

@@ -133,7 +133,7 @@ func (w *writer) messages() {
 		w.say(from, "%s.", text)
 	}
 	if d := f.FCT; d.P50 != nil && d.P99 != nil && d.Max != nil && f.Completed > 1 {
-		w.say([]string{"flows.fct_s"}, "Half of those that completed took at most %s, 99 %% at most %s, the slowest %s.",
+		w.say([]string{"flows.fct_s"}, "Half of those that completed took at most %s, 99 %% at most %s, the slowest %s.",
 			figure.Seconds(*d.P50), figure.Seconds(*d.P99), figure.Seconds(*d.Max))
 	}
 	w.slowest()
@@ -168,6 +168,9 @@ func (w *writer) goodput() {
 	w.say([]string{"goodput_bps.total", "goodput_bps.min", "goodput_bps.max", "goodput_bps.jain"},
 		"Together they delivered %s of payload; the slowest queue pair got %s and the fastest %s, which gives a fairness (Jain's index) of %s, where 1 means that all got the same.",
 		figure.Bitrate(*g.Total), figure.Bitrate(*g.Min), figure.Bitrate(*g.Max), figure.Fraction(*g.Jain))
+	if n := len(w.r.Flows.Workloads); n > 1 {
+		w.say([]string{"flows.csv workload"}, "The queue pairs of all %s count alike here, also those that had little to send.", figure.Count(n, "workload"))
+	}
 }
 
 func (w *writer) losses() {

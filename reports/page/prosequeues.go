@@ -14,7 +14,7 @@ func (w *writer) queues() {
 	if q.Max != nil && *q.Max > 0 {
 		text := fmt.Sprintf("The longest queue was %s: at most %s", q.Where, figure.Size(*q.Max))
 		if q.P99 != nil {
-			text += fmt.Sprintf(", %s or less for 99 %% of the time", figure.Size(*q.P99))
+			text += fmt.Sprintf(", %s or less for 99 %% of the time", figure.Size(*q.P99))
 		}
 		from := []string{"queue_bytes.max", "queue_bytes.p99"}
 		if known {
@@ -54,7 +54,7 @@ func (w *writer) cnps() {
 	case *c.Handled == *c.Sent:
 		w.say(from, "Receivers sent %s, and all of them reached their senders.", figure.Count(*c.Sent, "CNP"))
 	default:
-		w.say(from, "Receivers sent %s, of which %s had reached their senders.", figure.Count(*c.Sent, "CNP"), figure.Whole(*c.Handled))
+		w.say(from, "Receivers sent %s; senders handled %s.", figure.Count(*c.Sent, "CNP"), figure.Whole(*c.Handled))
 	}
 }
 

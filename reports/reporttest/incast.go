@@ -341,7 +341,7 @@ func (m *incast) totals() {
 	}
 	m.count("fabric", -1, trace.CountPacketHops, math.Round(m.sent*4))
 	m.count("h0", -1, trace.CountDataDelivered, math.Round(m.sent))
-	m.count("h0", -1, trace.CountCNPSent, m.cnps)
+	m.count("h0", -1, trace.CountCNPSent, math.Round(m.cnps/8)*8)
 	m.count("h0", -1, trace.CountPayloadDelivered, math.Round(m.sent)*payload)
 	for _, s := range m.senders {
 		m.count(s.host, -1, trace.CountDataSent, math.Round(m.sent/8))
