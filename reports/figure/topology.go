@@ -17,6 +17,7 @@ var _ = register("topology", "picture of the fabric", Fabric, 2, topology)
 const (
 	maxTierNodes = 128
 	maxDrawn     = 512 // links
+	maxTiers     = 8
 )
 
 // topology draws nodes by tier and links by how busy they were.
@@ -50,7 +51,7 @@ func topology(r *Run) Figure {
 		words = append(words, Count(len(tiers[tier]), r.nodeNoun(tier)))
 	}
 	size := fmt.Sprintf("%s joined by %s", List(words), Count(len(links), "link"))
-	if widest > maxTierNodes || len(links) > maxDrawn {
+	if widest > maxTierNodes || len(links) > maxDrawn || len(order) > maxTiers {
 		return Figure{Title: title, Table: t, Empty: Capital(size) + ": too many for a picture that could be read."}
 	}
 	pic := newPicture(r, order, tiers)
