@@ -107,25 +107,25 @@ func digest(ws []*wanderer) string {
 func TestEngineIndependentOfWorkersAndWindows(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
 		end := Time(2 * Millisecond)
-		e, ws := wanderers(seed, 90, 60*Nanosecond)
+		e, ws := wanderers(seed, 170, 60*Nanosecond)
 		r := e.Run(context.Background(), RunOptions{Until: end, Workers: 1})
 		want := digest(ws)
 		require.Equal(t, 1, r.Workers)
 		require.Greater(t, r.Events, uint64(3000))
 		for _, workers := range []int{2, 3} {
-			e, ws := wanderers(seed, 90, 60*Nanosecond)
+			e, ws := wanderers(seed, 170, 60*Nanosecond)
 			r := e.Run(context.Background(), RunOptions{Until: end, Workers: workers})
 			require.Equal(t, want, digest(ws), "seed %d, %d workers", seed, r.Workers)
 			require.Greater(t, r.Workers, 1)
 		}
-		e, ws = wanderers(seed, 90, 60*Nanosecond)
+		e, ws = wanderers(seed, 170, 60*Nanosecond)
 		cuts := NewRand(seed, "cuts")
 		for range 300 {
 			e.AtGlobal(Time(cuts.Uint64()%uint64(end)), func(Time) {})
 		}
 		e.Run(context.Background(), RunOptions{Until: end, Workers: 1})
 		require.Equal(t, want, digest(ws), "seed %d, cut windows", seed)
-		e, ws = wanderers(seed, 90, 60*Nanosecond)
+		e, ws = wanderers(seed, 170, 60*Nanosecond)
 		slowRun(e, end)
 		require.Equal(t, want, digest(ws), "seed %d, slow twin", seed)
 	}
