@@ -143,7 +143,7 @@ type generator struct {
 	sizes    Sizes
 	gap      sim.Duration // mean time between messages
 	peers    []int        // shared between hosts, read only
-	self     int   // the host's own place among peers, passed over; -1 = it is none
+	self     int          // the host's own place among peers, passed over; -1 = it is none
 	perPeer  bool
 	left     int64
 	arrivals *sim.Rand
