@@ -176,6 +176,7 @@ type scene struct {
 	warmup   sim.Duration
 	seed     uint64
 	files    map[string]string
+	skew     sim.Duration // host i starts i times this late
 	fail     func(m message) bool
 }
 
@@ -214,7 +215,9 @@ func (s scene) play(t *testing.T, name string, params any) *fabric {
 		f.hosts = append(f.hosts, &host{f: f, i: i, inst: plan[i]})
 	}
 	for _, h := range f.hosts {
-		if h.inst != nil {
+		if h.inst != nil && s.skew > 0 {
+			f.at(sim.Time(h.i)*sim.Time(s.skew), func() { h.inst.Start(h) })
+		} else if h.inst != nil {
 			h.inst.Start(h)
 		}
 	}

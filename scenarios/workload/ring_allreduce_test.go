@@ -147,10 +147,10 @@ func TestRingIterations(t *testing.T) {
 // Whatever the moment of the stop, no rank is left waiting in an iteration that
 // another did not begin.
 func TestRingStopsTogether(t *testing.T) {
-	for stop := 10 * sim.Microsecond; stop < 60*sim.Microsecond; stop += 700 * sim.Nanosecond {
+	for stop := 30 * sim.Microsecond; stop < 120*sim.Microsecond; stop += 700 * sim.Nanosecond {
 		p := defaults[workload.RingParams](t, "ring_allreduce")
 		p.Iterations, p.Size, p.Stop = workload.Forever, 31, stop
-		f := scene{hosts: 5}.play(t, "ring_allreduce", p)
+		f := scene{hosts: 5, skew: 5 * sim.Microsecond}.play(t, "ring_allreduce", p)
 		f.allDone()
 		require.Zero(t, len(f.messages)%(5*8))
 	}
