@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 )
 
@@ -41,10 +42,10 @@ func writeEstimate(w io.Writer, spec *scenarios.Spec, e *estimate) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "scenario\t%s\tok\n", spec.Name)
 	fmt.Fprintf(t, "fabric\t%d hosts, %d switches, %d links\n", e.Hosts, e.Switches, e.Links)
-	fmt.Fprintf(t, "packet-hops\tabout %s\n", siCount(e.PacketHops))
+	fmt.Fprintf(t, "packet-hops\tabout %s\n", roughly(e.PacketHops))
 	fmt.Fprintf(t, "wall time\tabout %s\n", wallClock(e.WallSeconds))
-	fmt.Fprintf(t, "memory\tabout %s\n", byteCount(float64(e.MemoryBytes)))
-	fmt.Fprintf(t, "disk\tabout %s\n", byteCount(float64(e.DiskBytes)))
+	fmt.Fprintf(t, "memory\tabout %s\n", metric.Format(float64(e.MemoryBytes), metric.Bytes))
+	fmt.Fprintf(t, "disk\tabout %s\n", metric.Format(float64(e.DiskBytes), metric.Bytes))
 	for _, n := range e.Notes {
 		fmt.Fprintf(t, "note\t%s\n", n)
 	}

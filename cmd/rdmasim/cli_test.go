@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
 )
@@ -26,7 +27,7 @@ type fakeProduct struct {
 	result  runResult
 	runErr  error
 	onRun   func(ctx context.Context, opt runOptions)
-	metrics metrics
+	metrics metric.Metrics
 	drawn   []string
 }
 
@@ -61,7 +62,7 @@ func (f *fakeProduct) product() product {
 		compare: func(dirs []string, out string) (string, error) {
 			return filepath.Join(out, "index.html") + " of " + strings.Join(dirs, "+"), nil
 		},
-		metrics: func(string) (*metrics, error) { return &f.metrics, nil },
+		metrics: func(string) (*metric.Metrics, error) { return &f.metrics, nil },
 		library: func() []libraryEntry {
 			return []libraryEntry{{"demo", "One sentence."}, {"other-demo", "Another."}}
 		},
@@ -194,7 +195,7 @@ func TestOtherCommands(t *testing.T) {
 		"version":                            versionLine() + "\n",
 		"--version":                          versionLine() + "\n",
 		"check demo": "scenario     demo  ok\n" +
-			"fabric       128 hosts, 80 switches, 384 links\npacket-hops  about 1.25M\nwall time    about 0.3s\nmemory       about 40MB\ndisk         about 2MB\n",
+			"fabric       128 hosts, 80 switches, 384 links\npacket-hops  about 1.2M\nwall time    about 0.3 s\nmemory       about 40 MB\ndisk         about 2 MB\n",
 	} {
 		code, stdout, stderr := command(&fakeProduct{}, line)
 		assert.Equal(t, exitOK, code, "%s: %s", line, stderr)

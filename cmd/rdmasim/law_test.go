@@ -283,6 +283,6 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	seen := map[string]bool{}
 	sourceFiles(t, func(pkg, _, _ string) { seen[pkg] = true })
 	for pkg := range seen {
-		assert.Contains(t, string(text), path.Base(pkg)+"/", "ARCHITECTURE.md does not name %s", pkg)
+		assert.True(t, strings.Contains(string(text), path.Base(pkg)+"/"), "ARCHITECTURE.md does not name %s", pkg)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
 )
@@ -24,7 +25,7 @@ type product struct {
 	// compare draws the comparison of several runs into out.
 	compare func(dirs []string, out string) (string, error)
 	// metrics reads metrics.json of a run directory.
-	metrics func(dir string) (*metrics, error)
+	metrics func(dir string) (*metric.Metrics, error)
 	// library lists the scenarios that come with the program, in order.
 	library func() []libraryEntry
 	// source returns the YAML of a library scenario.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmasim/reports/metric"
 	"rdmasim/sim"
 )
 
@@ -118,11 +119,11 @@ func (m *meter) object(p progress, done bool) progressObject {
 // text is the line of a terminal: simulated time, share, events per second, time left.
 func (m *meter) text(p progress) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s simulated", roundTime(p.SimTime))
+	fmt.Fprintf(&b, "%s simulated", metric.Format(p.SimTime.Seconds(), metric.Seconds))
 	if f, ok := p.fraction(); ok {
-		fmt.Fprintf(&b, " of %s  %3.0f%%", p.End, 100*f)
+		fmt.Fprintf(&b, " of %s  %3.0f%%", metric.Format(p.End.Seconds(), metric.Seconds), 100*f)
 	}
-	fmt.Fprintf(&b, "  %s events/s", siCount(m.rate))
+	fmt.Fprintf(&b, "  %s events/s", roughly(m.rate))
 	if eta, ok := p.eta(); ok {
 		fmt.Fprintf(&b, "  %s left", wallClock(eta))
 	}

@@ -35,7 +35,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	feed(m, c, sim.Time(10*sim.Millisecond))
 	text := w.String()
 	assert.NotContains(t, text, "\n", "one line, rewritten")
-	assert.Contains(t, text, "\r5ms simulated of 10ms   50%  1M events/s  5.0s left")
+	assert.Contains(t, text, "\r5 ms simulated of 10 ms   50%  1.0M events/s  5.0 s left")
 	assert.True(t, strings.HasSuffix(text, "\r"), "the line is gone at the end")
 	assert.Equal(t, 12, strings.Count(text, "\r"), "ten lines and a clearing one")
 }
@@ -45,7 +45,7 @@ func TestProgressWithoutAnEnd(t *testing.T) {
 	c := &clock{time.Unix(0, 0)}
 	m := &meter{w: &w, mode: meterLine, every: time.Second, now: c.now, last: c.t}
 	feed(m, c, sim.Never)
-	assert.Contains(t, w.String(), "\r5ms simulated  1M events/s")
+	assert.Contains(t, w.String(), "\r5 ms simulated  1.0M events/s")
 	assert.NotContains(t, w.String(), "%")
 	assert.NotContains(t, w.String(), "left")
 }
@@ -89,23 +89,22 @@ func TestProgressModes(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
-		seconds(0):            "0s",
-		seconds(1.664091e-3):  "1.664ms",
-		seconds(999.96e-6):    "1ms",
-		seconds(83.84e-9):     "83.84ns",
-		seconds(4000):         "4000s",
-		bitRate(92.5859e9):    "92.59Gbps",
-		bitRate(0):            "0bps",
-		byteCount(1048):       "1.048KB",
-		byteCount(32 << 20):   "33.55MB",
-		siCount(1234567):      "1.235M",
-		percent(0.0337):       "3.37%",
-		grouped(7):            "7",
-		grouped(1234567):      "1 234 567",
-		grouped(999):          "999",
-		wallClock(9.94):       "9.9s",
-		wallClock(75):         "1m15s",
-		roundTime(1234567890): "1.235ms",
+		roughly(0):        "0",
+		roughly(999):      "999",
+		roughly(999.96e3): "1.0M",
+		roughly(1234567):  "1.2M",
+		roughly(5e15):     "5000.0T",
+		percent(0.0337):   "3.37%",
+		percent(1):        "100%",
+		grouped(7):        "7",
+		grouped(999):      "999",
+		grouped(-1234):    "-1 234",
+		grouped(-123):     "-123",
+		grouped(1234567):  "1 234 567",
+		wallClock(9.94):   "9.9 s",
+		wallClock(75):     "1m15s",
+		count(nil):        "-",
+		figure(nil, "s"):  "-",
 	} {
 		assert.Equal(t, want, got)
 	}

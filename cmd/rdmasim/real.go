@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 )
 
@@ -15,7 +16,7 @@ func realProduct() product {
 		estimate:       func(*scenarios.Spec) (*estimate, error) { return nil, errNotBuilt },
 		page:           func(string) (string, error) { return "", errNotBuilt },
 		compare:        func([]string, string) (string, error) { return "", errNotBuilt },
-		metrics:        func(string) (*metrics, error) { return nil, errNotBuilt },
+		metrics:        metric.Load,
 		library:        func() []libraryEntry { return nil },
 		source:         func(string) (string, error) { return "", errNotBuilt },
 		catalogues:     func() []catalogue { return nil },
