@@ -35,7 +35,7 @@ type article struct {
 
 var (
 	ground    = []string{"sim"}
-	allModels = []string{"sim", "sim/trace", "sim/stat", "fabric", "fabric/packet", "fabric/topology", "congestion", "verbs", "verbs/simnic"}
+	allModels = []string{"sim", "sim/trace", "sim/stat", "fabric", "fabric/packet", "fabric/ecmp", "fabric/topology", "congestion", "verbs", "verbs/simnic"}
 )
 
 const reportsReason = "reports are drawn from the run directory alone, so they never see a model"
@@ -46,8 +46,9 @@ var law = []article{
 	{pkg: "sim/stat", may: ground, reason: "statistics know numbers, and no model", model: true},
 	{pkg: "sim/simtest", may: []string{"sim", "sim/trace", "sim/stat"}, reason: "test helpers serve every package, so they import none but sim's"},
 
-	{pkg: "fabric", may: []string{"sim", "sim/trace", "fabric/packet"}, reason: "a switch sees frames and time; NICs, traffic and scenarios are above it", model: true},
+	{pkg: "fabric", may: []string{"sim", "sim/trace", "fabric/packet", "fabric/ecmp"}, reason: "a switch sees frames and time; NICs, traffic and scenarios are above it", model: true},
 	{pkg: "fabric/packet", may: ground, reason: "frames are leaf values", model: true},
+	{pkg: "fabric/ecmp", may: []string{"sim", "fabric/packet"}, reason: "a hash of a frame's addresses is a function", model: true},
 	{pkg: "fabric/topology", may: ground, reason: "a graph is data", model: true},
 	{pkg: "fabric/capture", may: []string{"sim", "sim/trace", "fabric/packet"}, reason: "captures translate frames, nothing more"},
 	{pkg: "fabric/switchconf", may: ground, reason: "a switch configuration is data"},
