@@ -115,7 +115,7 @@ func TestWriterMemoryIsBounded(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	at, before, peak := batch(names, sinks, 0), heap(), int64(0) // the sinks are the caller's
-	for i := range 30 {                                         // 600 000 points
+	for i := range 30 {                                          // 600 000 points
 		require.NoError(t, w.Drain(sinks))
 		if i%5 == 4 {
 			peak = max(peak, heap()-before)

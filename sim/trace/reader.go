@@ -126,8 +126,9 @@ func (r *Run) Counters() ([]Counter, error) {
 	if r.counters != nil {
 		return r.counters, nil
 	}
-	list := []Counter{}
+	list, n := []Counter{}, int64(0)
 	err := r.readCSV(FileCounters, counterColumns, func(row *row) (bool, error) {
+		n++
 		c, derived, err := row.counter()
 		if err == nil && !derived {
 			list = append(list, c)
@@ -137,7 +138,7 @@ func (r *Run) Counters() ([]Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := int64(len(list)); n != r.Manifest.Rows.Counters {
+	if n != r.Manifest.Rows.Counters {
 		return nil, r.fail(FileCounters, countMismatch(n, r.Manifest.Rows.Counters))
 	}
 	r.counters = list

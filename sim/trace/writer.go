@@ -339,7 +339,7 @@ func (w *Writer) finish(end ManifestEnd) error {
 	}
 	m := &w.manifest
 	m.Simulated, m.Partial, m.Reason = Seconds(end.Simulated), end.Partial, end.Reason
-	m.Rows = Rows{Flows: m.Rows.Flows, Events: w.events.n, Points: w.series.n, Counters: int64(len(w.counters))}
+	m.Rows = Rows{Flows: m.Rows.Flows, Events: w.events.n, Points: w.series.n, Counters: m.Rows.Counters}
 	m.Fingerprint = w.print.hex()
 	if err := w.writeJSON(FileManifest, m); err != nil {
 		return err
@@ -368,10 +368,12 @@ func (w *Writer) writeCounters() error {
 		w.line = appendCounter(w.line[:0], c, "")
 		_, _ = out.Write(w.line)
 	}
-	for _, d := range deriveCounters(w.counters, w.hosts) {
+	aliases := deriveCounters(w.counters, w.hosts)
+	for _, d := range aliases {
 		w.line = appendCounter(w.line[:0], &d.Counter, d.from)
 		_, _ = out.Write(w.line)
 	}
+	w.manifest.Rows.Counters = int64(len(w.counters) + len(aliases))
 	return errors.Join(out.Flush(), f.Close())
 }
 
