@@ -1,7 +1,8 @@
 package trace
 
 import (
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"iter"
@@ -18,7 +19,7 @@ import (
 func (r *Run) Points(metric string, keep func(Object) bool) iter.Seq2[PointRow, error] {
 	return func(yield func(PointRow, error) bool) {
 		wanted := map[Object]bool{}
-		err := scanTable(r, FileSeries, r.Manifest.Rows.Points, func(p *pointRow) bool {
+		err := scanTable(r, FileSeries, r.Manifest.Series, r.Manifest.Rows.Points, func(p *pointRow) bool {
 			if metric != "" && p.Metric != metric {
 				return true
 			}
@@ -44,7 +45,7 @@ func (r *Run) Points(metric string, keep func(Object) bool) iter.Seq2[PointRow, 
 // the order of time, node and sequence. After an error there is nothing more.
 func (r *Run) Events(kinds ...EventKind) iter.Seq2[EventRow, error] {
 	return func(yield func(EventRow, error) bool) {
-		err := scanTable(r, FileEvents, r.Manifest.Rows.Events, func(e *eventRow) bool {
+		err := scanTable(r, FileEvents, r.Manifest.Events, r.Manifest.Rows.Events, func(e *eventRow) bool {
 			wanted := len(kinds) == 0
 			for _, k := range kinds {
 				wanted = wanted || e.Kind == string(k)
@@ -63,21 +64,38 @@ func (r *Run) Events(kinds ...EventKind) iter.Seq2[EventRow, error] {
 
 // scanTable calls each for the rows of a parquet file until it returns false,
 // which gives errStop.
-func scanTable[T any](r *Run, name string, want int64, each func(*T) bool) error {
+func scanTable[T any](r *Run, name string, sum FileSum, want int64, each func(*T) bool) error {
 	f, err := os.Open(r.Path(name))
 	if err != nil {
 		return r.fail(name, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return r.fail(name, err)
+	if !r.checked[name] {
+		if err := sum.check(f); err != nil {
+			return r.fail(name, err)
+		}
+		r.checked[name] = true
 	}
-	err = scanParquet(f, info.Size(), want, each)
+	err = scanParquet(f, sum.Bytes, want, each)
 	if err != nil && err != errStop {
 		err = r.fail(name, err)
 	}
 	return err
+}
+
+// check compares a file with the sum that it had when it was written.
+func (s FileSum) check(in io.Reader) error {
+	h := sha256.New()
+	n, err := io.Copy(h, in)
+	switch {
+	case err != nil:
+		return err
+	case n < s.Bytes:
+		return fmt.Errorf("%d of %d bytes: the file is truncated", n, s.Bytes)
+	case n > s.Bytes || hex.EncodeToString(h.Sum(nil)) != s.SHA256:
+		return fmt.Errorf("the file is not the one that %s describes: it was changed or damaged", FileManifest)
+	}
+	return nil
 }
 
 // scanParquet reads rows in chunks. The library panics on some corrupt input:
@@ -112,9 +130,6 @@ func scanParquet[T any](in io.ReaderAt, size, want int64, each func(*T) bool) er
 
 func openTable[T any](in io.ReaderAt, size int64) (t *parquet.GenericReader[T], err error) {
 	defer rescue(&err)
-	if !hasParquetMagic(in, size) {
-		return nil, errors.New("not a whole parquet file: it is truncated or corrupt")
-	}
 	f, err := parquet.OpenFile(in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("corrupt: %w", err)
