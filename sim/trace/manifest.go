@@ -58,6 +58,8 @@ type Manifest struct {
 	Partial     bool    `json:"partial"`     // cut short: what follows describes what was measured so far
 	Reason      string  `json:"reason,omitempty"`
 	Rows        Rows    `json:"rows"`
+	Series      FileSum `json:"series_parquet"`
+	Events      FileSum `json:"events_parquet"`
 	Fingerprint string  `json:"fingerprint"` // SHA-256 over the rows of flows, events and counters, hex
 }
 
@@ -74,6 +76,14 @@ type Rows struct {
 	Events   int64 `json:"events"`
 	Points   int64 `json:"points"`
 	Counters int64 `json:"counters"`
+}
+
+// FileSum tells whether a file is the one that was written. Compressed tables
+// are checked against it before they are decoded: a decoder that is fed a
+// corrupt length may ask for gigabytes.
+type FileSum struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // hex
 }
 
 // Host describes the machine of a run. It is no part of the results.

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -12,8 +11,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-
-	"rdmasim/sim"
 )
 
 // Run is a run directory that is read. Everything that it returns comes from
@@ -26,11 +23,12 @@ type Run struct {
 	Resolved map[string]any // the scenario, from resolved.json; nil if there is none
 
 	counters []Counter
+	checked  map[string]bool // files whose sum was compared
 }
 
 // Open reads the small files of a run directory; tables are read when asked for.
 func Open(dir string) (*Run, error) {
-	r := &Run{Dir: dir}
+	r := &Run{Dir: dir, checked: map[string]bool{}}
 	p, err := os.ReadFile(r.Path(FileManifest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, FileManifest)
@@ -237,40 +235,4 @@ func (r *Run) Verify() error {
 		return fmt.Errorf("%s: the rows have fingerprint %s, %s says %s: files were changed", r.Dir, got, FileManifest, r.Manifest.Fingerprint)
 	}
 	return nil
-}
-
-// hasParquetMagic tells a whole parquet file from a cut one.
-func hasParquetMagic(f io.ReaderAt, size int64) bool {
-	var a, b [4]byte
-	if size < 12 {
-		return false
-	}
-	if _, err := f.ReadAt(a[:], 0); err != nil {
-		return false
-	}
-	if _, err := f.ReadAt(b[:], size-4); err != nil {
-		return false
-	}
-	return bytes.Equal(a[:], []byte("PAR1")) && bytes.Equal(b[:], []byte("PAR1"))
-}
-
-// PointRow is a row of series.parquet: a Point with its name.
-type PointRow struct {
-	Time           sim.Time // start of the bin
-	Object         Object
-	Metric         string
-	Mean, Min, Max float64
-}
-
-// EventRow is a row of events.parquet: an Event with its names.
-type EventRow struct {
-	Time   sim.Time
-	Node   int32
-	Seq    uint64
-	Kind   EventKind
-	Object Object
-	Peer   Object // "" = none
-	Prio   int8
-	Value  float64
-	Cause  string
 }

@@ -2,6 +2,9 @@ package trace
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"os"
 
 	"github.com/parquet-go/parquet-go"
@@ -45,6 +48,8 @@ const (
 // file do not depend on how rows were batched.
 type table[T any] struct {
 	file *os.File
+	sum  hash.Hash
+	size int64
 	buf  *bufio.Writer
 	w    *parquet.GenericWriter[T]
 	rows []T
@@ -56,7 +61,8 @@ func newTable[T any](path string) (*table[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table[T]{file: f, buf: bufio.NewWriterSize(f, 128*1024), rows: make([]T, 0, chunkRows)}
+	t := &table[T]{file: f, sum: sha256.New(), rows: make([]T, 0, chunkRows)}
+	t.buf = bufio.NewWriterSize(t, 128*1024)
 	t.w = parquet.NewGenericWriter[T](t.buf,
 		parquet.CreatedBy("rdmasim", "1", "0"),
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
@@ -65,6 +71,18 @@ func newTable[T any](path string) (*table[T], error) {
 		parquet.DataPageStatistics(false),
 		parquet.DataPageVersion(1))
 	return t, nil
+}
+
+// Write passes encoded bytes on to the file.
+func (t *table[T]) Write(p []byte) (int, error) {
+	_, _ = t.sum.Write(p) // never fails
+	t.size += int64(len(p))
+	return t.file.Write(p)
+}
+
+// fileSum describes the file; the table is closed.
+func (t *table[T]) fileSum() FileSum {
+	return FileSum{Bytes: t.size, SHA256: hex.EncodeToString(t.sum.Sum(nil))}
 }
 
 func (t *table[T]) add(row T) error {

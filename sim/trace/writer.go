@@ -340,6 +340,7 @@ func (w *Writer) finish(end ManifestEnd) error {
 	m := &w.manifest
 	m.Simulated, m.Partial, m.Reason = Seconds(end.Simulated), end.Partial, end.Reason
 	m.Rows = Rows{Flows: m.Rows.Flows, Events: w.events.n, Points: w.series.n, Counters: m.Rows.Counters}
+	m.Series, m.Events = w.series.fileSum(), w.events.fileSum()
 	m.Fingerprint = w.print.hex()
 	if err := w.writeJSON(FileManifest, m); err != nil {
 		return err
