@@ -72,6 +72,7 @@ var law = []article{
 	{pkg: "reports", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/page"}, reason: reportsReason},
 	{pkg: "reports/metric", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
 	{pkg: "reports/figure", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric"}, reason: reportsReason},
+	{pkg: "reports/reporttest", may: []string{"sim", "sim/trace"}, reason: "runs for tests of reports are rows, made without a model"},
 	{pkg: "reports/page", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure"}, reason: reportsReason},
 
 	{pkg: "cmd/rdmasim", may: append([]string{"scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/sweep", "scenarios/tune", "fabric/capture", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page"}, allModels...), reason: "commands stand on scenarios and reports"},
