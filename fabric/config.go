@@ -41,6 +41,9 @@ type BufferConfig struct {
 	// AlphaEgress bounds lossy queues at a multiple of the free buffer, in 1/65536.
 	AlphaEgress int64
 	XonOffset   int64
+	// OncePerPort sets headroom and reserve aside once per port, however many
+	// lossless classes there are, as the HPCC ns-3 model does.
+	OncePerPort bool
 }
 
 // Balance is the method of choosing among equal-cost paths.

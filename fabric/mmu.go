@@ -39,6 +39,9 @@ func (b *sharedBuffer) init(c *SwitchConfig) {
 			classes++
 		}
 	}
+	if c.Buffer.OncePerPort {
+		classes = 1
+	}
 	b.pool = c.Buffer.Size
 	for i := range c.Ports {
 		b.pool -= classes * (c.Ports[i].Headroom + c.Buffer.Reserve)
