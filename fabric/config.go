@@ -6,10 +6,10 @@ import (
 )
 
 // Router says which ports lead to an endpoint. A value with bit 15 set is a
-// link aggregation group whose members LAG returns.
+// link aggregation group whose member ports LAG returns for that value.
 type Router interface {
 	Next(node, endpoint int) []uint16
-	LAG(node, group int) []uint16
+	LAG(node int, hop uint16) []uint16
 }
 
 // LAGBit marks a next hop that is a group of links.
@@ -68,7 +68,8 @@ type SwitchConfig struct {
 	Balance    Balance
 	FlowletGap sim.Duration
 	HashSeed   uint64
-	HashHPCC   bool // hash and seed as the HPCC ns-3 model
+	HashHPCC   bool     // hash and seed as the HPCC ns-3 model
+	Addresses  []uint32 // IPv4 address by endpoint, for that hash
 	VTEP       bool
 	Bypass     uint8 // classes that are neither admitted nor accounted nor marked
 	Ports      []SwitchPortConfig

@@ -388,10 +388,7 @@ func (n *NIC) transmit(port int) {
 		n.again(p, port)
 		return
 	}
-	open := p.ctrlMask
-	if !n.cfg.AckUnpausable {
-		open &^= p.Paused
-	}
+	open := p.ctrlMask &^ p.Paused
 	if open != 0 {
 		c := bits.Len8(open) - 1
 		m := p.ctrl[c].pop()
