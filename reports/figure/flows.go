@@ -20,10 +20,14 @@ type FlowSet struct {
 	Bytes             []float64
 	End               []sim.Time
 	Workload          []uint16
-	Slowest           []trace.Flow               // completed, by slowdown (FCT where none), worst first
-	Peer              map[trace.Object]string    // destination of each queue pair that has a goodput series
+	Slowest           []trace.Flow            // completed, by slowdown (FCT where none), worst first
+	Peer              map[trace.Object]string // destination of each queue pair that has a goodput series
+	class             map[string]uint16
 	busy              map[trace.Object][]float32 // share of each column, of queue pairs with a goodput series
 }
+
+// maxWorkloads bounds how many workloads are told apart; more share the last.
+const maxWorkloads = 1000
 
 // pingWorkload is the workload whose FCTs are latencies under load.
 const pingWorkload = "ping_mesh"
@@ -36,24 +40,22 @@ func (s *FlowSet) add(f *trace.Flow, c Clock) {
 		s.Unfinished++
 		return
 	}
-	w := -1
-	for i, name := range s.Workloads {
-		if name == f.Workload {
-			w = i
-		}
-	}
-	if w < 0 {
-		if len(s.Workloads) < 1<<16-1 {
+	w, ok := s.class[f.Workload]
+	if !ok {
+		if len(s.Workloads) < maxWorkloads {
 			s.Workloads = append(s.Workloads, f.Workload)
 		}
-		w = len(s.Workloads) - 1
+		w = uint16(len(s.Workloads) - 1)
+		if len(s.class) < maxWorkloads {
+			s.class[f.Workload] = w
+		}
 	}
 	slow, _ := f.Slowdown()
 	s.FCT = append(s.FCT, fct.Seconds())
 	s.Slowdown = append(s.Slowdown, slow)
 	s.Bytes = append(s.Bytes, float64(f.Bytes))
 	s.End = append(s.End, f.End)
-	s.Workload = append(s.Workload, uint16(w))
+	s.Workload = append(s.Workload, w)
 	s.keepSlow(*f)
 }
 

@@ -123,18 +123,13 @@ func (p *Pause) resume(c Clock, t sim.Time) {
 
 func dropEvent(causes map[[2]string]*Cause, e *trace.EventRow) {
 	k := [2]string{e.Object, e.Cause}
+	if causes[k] == nil && len(causes) >= keepCauses {
+		k = [2]string{"other places", "other causes"}
+	}
 	c := causes[k]
 	if c == nil {
-		if len(causes) == keepCauses {
-			k = [2]string{"other places", e.Cause}
-			if c = causes[k]; c == nil {
-				c = &Cause{Where: k[0], Why: e.Cause}
-				causes[k] = c
-			}
-		} else {
-			c = &Cause{Where: e.Object, Why: e.Cause}
-			causes[k] = c
-		}
+		c = &Cause{Where: k[0], Why: k[1]}
+		causes[k] = c
 	}
 	c.Packets++
 	c.Bytes += e.Value

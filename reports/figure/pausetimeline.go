@@ -12,13 +12,16 @@ var _ = register("pause_timeline", "who paused whom, when and how long", Pauses,
 func pauseTimeline(r *Run) Figure {
 	const title = "Pause timeline"
 	if len(r.Pauses) == 0 {
-		if r.Manifest.Rows.Events == 0 && len(r.Counter("pause_episodes")) == 0 {
-			return empty(title, "The run recorded no events of flow control.")
+		switch n := r.Metrics.PFC.Episodes; {
+		case n == nil:
+			return empty(title, "Not measured.")
+		case *n > 0:
+			return empty(title, "Ports were paused, but the run recorded no events of it.")
 		}
 		return empty(title, "No port was paused.")
 	}
 	shown := r.Pauses[:min(len(r.Pauses), maxLines)]
-	g := timelines{x: r.Clock.Borders(), tone: func(i int) Tone { return seriesTones[int(shown[i].Prio+8)%len(seriesTones)] }}
+	g := timelines{x: r.Clock.Borders(), tone: func(i int) Tone { return seriesTones[int(uint8(shown[i].Prio))%len(seriesTones)] }}
 	f := Figure{Title: title, Table: Table{Head: []string{"paused", "by", "priority", "episodes", "paused for", "share of the run", "longest"}}}
 	var names []string
 	end := r.Clock.End.Seconds()

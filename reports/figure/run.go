@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 
@@ -88,6 +89,9 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 		return nil, err
 	}
 	for _, c := range list {
+		if math.IsNaN(c.Value) || math.IsInf(c.Value, 0) {
+			continue
+		}
 		r.counters[c.Name] = append(r.counters[c.Name], c)
 	}
 	return r, nil
@@ -98,6 +102,7 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func (r *Run) loadFlows() error {
+	r.Flows.class = map[string]uint16{}
 	r.Flows.busy, r.Flows.Peer = map[trace.Object][]float32{}, map[trace.Object]string{}
 	for _, s := range r.Series[trace.SeriesGoodput] {
 		r.Flows.busy[s.Object] = make([]float32, r.Clock.Columns)

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"sort"
 
 	"rdmasim/sim"
@@ -12,8 +13,8 @@ const (
 	// point of a data area's width.
 	maxColumns = 600
 	// maxCells bounds memory: columns of all series together, 12 bytes each
-	// (96 MB). When they would be more, neighbouring columns are merged.
-	maxCells = 8 << 20
+	// (72 MB). When they would be more, neighbouring columns are merged.
+	maxCells = 6 << 20
 )
 
 // Clock divides the run into equal columns.
@@ -85,7 +86,11 @@ func newSeriesSet(c Clock) *seriesSet {
 }
 
 // add takes the next row. Rows of one object come in the order of time.
+// Rows that no figure could show (not a number, infinite) are left out.
 func (s *seriesSet) add(p trace.PointRow) {
+	if !drawable(p.Mean) || !drawable(p.Min) || !drawable(p.Max) {
+		return
+	}
 	m := s.by[p.Metric]
 	if m == nil {
 		m = map[trace.Object]*Series{}
@@ -114,6 +119,9 @@ func (s *seriesSet) add(p trace.PointRow) {
 	}
 	x.last, x.started = p, true
 }
+
+// drawable reports whether v is a number that fits a column.
+func drawable(v float64) bool { return math.Abs(v) <= math.MaxFloat32 }
 
 // hold extends the value of the last row until t.
 func (s *seriesSet) hold(x *Series, t sim.Time) {

@@ -17,6 +17,7 @@ var _ = register("topology", "picture of the fabric", Fabric, 2, topology)
 const (
 	maxTierNodes = 128
 	maxDrawn     = 512 // links
+	maxTiers     = 8
 )
 
 // topology draws nodes by tier and links by how busy they were.
@@ -50,7 +51,7 @@ func topology(r *Run) Figure {
 		words = append(words, Count(len(tiers[tier]), r.nodeNoun(tier)))
 	}
 	size := fmt.Sprintf("%s joined by %s", List(words), Count(len(links), "link"))
-	if widest > maxTierNodes || len(links) > maxDrawn {
+	if widest > maxTierNodes || len(links) > maxDrawn || len(order) > maxTiers {
 		return Figure{Title: title, Table: t, Empty: Capital(size) + ": too many for a picture that could be read."}
 	}
 	pic := newPicture(r, order, tiers)
@@ -124,6 +125,11 @@ func linkStyle(level int) draw.LineStyle {
 	return lineOf(heatTones[min(level+3, len(heatTones)-1)], 0.6+float64(level)*0.22)
 }
 
+// thin makes the lines of a dense picture narrower.
+func (p *picture) thin() float64 {
+	return max(0.4, min(1, 150/float64(len(p.use))))
+}
+
 func (p *picture) Plot(c draw.Canvas, pl *plot.Plot) {
 	tx, ty := pl.Transforms(&c)
 	links := make([]int, len(p.r.Topology.Links))
@@ -136,6 +142,7 @@ func (p *picture) Plot(c draw.Canvas, pl *plot.Plot) {
 		sty := lineOf(toneFaint, 0.8)
 		if p.use[i] >= 0 {
 			sty = linkStyle(heatLevel(p.use[i]))
+			sty.Width *= vg.Length(p.thin())
 		}
 		a, b := p.at[l.A], p.at[l.B]
 		p0, p1 := vg.Point{X: tx(a.x), Y: ty(a.y)}, vg.Point{X: tx(b.x), Y: ty(b.y)}
@@ -192,6 +199,8 @@ func (p *picture) drawTier(c draw.Canvas, tx, ty func(float64) vg.Length, row in
 		left := sty
 		left.XAlign = text.XLeft
 		first, last := p.r.Topology.Nodes[list[0]].Name, p.r.Topology.Nodes[list[len(list)-1]].Name
-		c.FillText(left, vg.Point{X: c.Min.X, Y: ty(float64(row)) - 9}, first+" … "+last)
+		at, name := vg.Point{X: c.Min.X, Y: ty(float64(row)) - 9}, first+" … "+last
+		halo(c, left, at, name)
+		c.FillText(left, at, name)
 	}
 }

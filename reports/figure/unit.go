@@ -16,7 +16,7 @@ type scale struct {
 var (
 	timeScales = []scale{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}
 	byteScales = []scale{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}, {1, "B"}}
-	rateScales = []scale{{1e12, "Tb/s"}, {1e9, "Gb/s"}, {1e6, "Mb/s"}, {1e3, "kb/s"}, {1, "b/s"}}
+	rateScales = []scale{{1e12, "Tbit/s"}, {1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}, {1, "bit/s"}}
 	ppsScales  = []scale{{1e9, "G packets/s"}, {1e6, "M packets/s"}, {1e3, "k packets/s"}, {1, "packets/s"}}
 	plainScale = scale{1, ""}
 	shareScale = scale{0.01, "%"}
@@ -80,7 +80,7 @@ func Seconds(v float64) string {
 // Size prints a number of bytes, such as 1.6 MB (1 KB is 1000 bytes).
 func Size(v float64) string { return withUnit(byteScales, v) }
 
-// Bitrate prints a rate of v bit/s, such as 92.4 Gb/s.
+// Bitrate prints a rate of v bit/s, such as 92.4 Gbit/s.
 func Bitrate(v float64) string { return withUnit(rateScales, v) }
 
 // PacketRate prints a rate of v packets per second.

@@ -50,7 +50,10 @@ func (r *run) count(object string, prio int8, name string, v float64) {
 
 // write makes the run directory.
 func (r *run) write(dir string, m trace.Manifest, end trace.ManifestEnd, resolved any, extra map[string]any) error {
-	m.Mode, m.Versions = trace.ModeSimulated, map[string]string{"rdmasim": "0.1.0", "go": "go1.26"}
+	if m.Mode == "" {
+		m.Mode = trace.ModeSimulated
+	}
+	m.Versions = map[string]string{"rdmasim": "0.1.0", "go": "go1.26"}
 	w, err := trace.Create(dir, m, r.names)
 	if err != nil {
 		return err
@@ -121,8 +124,9 @@ type Options struct {
 	Name       string
 	Kmin, Kmax sim.Bytes // marking thresholds; 0 = 100 KB and 400 KB
 	Partial    bool
-	Ping       bool // also ping_mesh messages
-	Fault      bool // a lossy link for a while
+	Mode       string // "" = simulated
+	Ping       bool   // also ping_mesh messages
+	Fault      bool   // a lossy link for a while
 }
 
 // sender is one reaction point of the incast.
@@ -161,7 +165,7 @@ func Incast(dir string, o Options) error {
 	if o.Partial {
 		end.Partial, end.Reason = true, "interrupted at 60 % of 5 ms"
 	}
-	return r.write(dir, trace.Manifest{Name: o.Name, Seed: 1, ScenarioHash: "0a1b2c", Description: "Eight senders, one receiver: ECN should hold the queue before PFC has to."},
+	return r.write(dir, trace.Manifest{Name: o.Name, Mode: o.Mode, Seed: 1, ScenarioHash: "0a1b2c", Description: "Eight senders, one receiver: ECN should hold the queue before PFC has to."},
 		end, resolved(o.Kmin.String(), o.Kmax.String()), nil)
 }
 
