@@ -127,6 +127,9 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 	at := new(atomic.Int64)
 	opt.Between = func(t sim.Time) {
 		at.Store(int64(t))
+		if w.check != nil {
+			w.check(t)
+		}
 		rows := 0
 		for _, k := range w.sinks {
 			rows += k.Len()

@@ -68,6 +68,7 @@ type nicStat struct {
 	payload                                   uint64
 	acks, naks, rnrs, timeouts                uint64
 	cnpSent, cnpHandled, marked               uint64
+	early, naksGot                            uint64 // packets out of sequence, NAKs received
 }
 
 // nicPort is a port with the queue pairs and control packets that want to use it.

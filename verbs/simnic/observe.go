@@ -165,7 +165,9 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add(trace.CountTimeouts, n.stat.timeouts)
 	add(trace.CountCNPSent, n.stat.cnpSent)
 	add(trace.CountCNPHandled, n.stat.cnpHandled)
-	add("ce_packets_received", n.stat.marked)
+	add(trace.CountCEReceived, n.stat.marked)
+	add(trace.CountOutOfSequence, n.stat.early)
+	add(trace.CountNaksReceived, n.stat.naksGot)
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferMax, Value: float64(n.rx.max)})
