@@ -43,7 +43,8 @@ type Packet struct {
 	SrcQP   uint32
 	DstQP   uint32 // 0 = not known yet: the responder finds its queue pair by Src and SrcQP
 	PSN     uint32 // 24 bits. ACK: the PSN acknowledged; NAK: the PSN expected
-	MsgPSN  uint32 // PSN of the last packet of the message, or the message sequence number of an ACK
+	Aux     uint32 // ACK: message sequence number. Data without DstQP: low half of the connection's private data
+	Aux2    uint32 // data without DstQP: upper half of the private data
 	Size    uint32 // frame with FCS, without preamble and gap: what buffers account
 	Payload uint32
 	SrcPort uint16 // UDP source port
@@ -57,5 +58,5 @@ type Packet struct {
 	ECN     uint8
 	TTL     uint8
 	Flags   uint8
-	Classes uint8 // PFC: class-enable vector
+	Classes uint8 // PFC: class-enable vector. Data without DstQP: number of the application
 }

@@ -1,0 +1,221 @@
+package fabric
+
+import (
+	"fmt"
+	"math/bits"
+
+	"rdmasim/fabric/packet"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+)
+
+func (s *Switch) dropped(in int, m *packet.Packet, why string) {
+	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventDrop, Object: s.ports[in].id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: why})
+}
+
+// logPause reports pause episodes of a port that began or ended.
+func (s *Switch) logPause(port int) {
+	if !s.Cfg.PauseLog {
+		return
+	}
+	p := &s.ports[port]
+	changed := (p.Paused ^ p.logged)
+	for c := changed; c != 0; c &= c - 1 {
+		i := bits.TrailingZeros8(c)
+		e := trace.Event{Time: s.node.Now(), Kind: trace.EventPauseOn, Object: p.id, Peer: s.Cfg.Ports[port].PeerID, Prio: int8(i)}
+		if p.Paused&(1<<i) == 0 {
+			e.Kind = trace.EventPauseOff
+			e.Value = s.node.Now().Sub(p.since[i]).Seconds()
+		}
+		s.Cfg.Sink.Event(e)
+	}
+	p.logged = p.Paused
+}
+
+func (s *Switch) logXoff(in int, c uint8, g *PriorityGroup, limit int64) {
+	if !s.Cfg.PauseLog {
+		return
+	}
+	why := "threshold"
+	if g.Headroom > 0 {
+		why = "headroom in use"
+	}
+	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventXoff, Object: s.ports[in].id, Peer: s.Cfg.Ports[in].PeerID, Prio: int8(c), Value: float64(g.Ingress), Cause: why})
+}
+
+func (s *Switch) logXon(in int, c uint8, g *PriorityGroup) {
+	if s.Cfg.PauseLog {
+		s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventXon, Object: s.ports[in].id, Peer: s.Cfg.Ports[in].PeerID, Prio: int8(c), Value: float64(g.Ingress)})
+	}
+}
+
+// sample ends a bin of the time series of every port.
+func (s *Switch) sample() {
+	now, width := s.node.Now(), s.Cfg.Interval
+	at := now - sim.Time(width)
+	for i := range s.ports {
+		p := &s.ports[i]
+		SamplePort(&p.Port, p.id, s.Cfg.Sink, at, width, &p.binBytes, &p.lastBps)
+		for c := range p.q {
+			if p.queueID[c] != 0 {
+				s.sampleQueue(p, c, at, width)
+			}
+			if p.groupID[c] != 0 {
+				s.sampleGroup(i, p, c, at, width)
+			}
+		}
+	}
+}
+
+// SamplePort ends a bin of a port's throughput.
+func SamplePort(p *Port, id trace.ObjectID, sink *trace.Sink, at sim.Time, width sim.Duration, bytes *uint64, last *float64) {
+	bps := float64(p.Stat.TxBytes-*bytes) * 8 / width.Seconds()
+	*bytes = p.Stat.TxBytes
+	if bps != *last {
+		*last = bps
+		sink.Point(trace.Point{Time: at, Object: id, Metric: trace.SeriesThroughput, Mean: bps, Min: bps, Max: bps})
+	}
+}
+
+func (s *Switch) sampleQueue(p *swPort, c int, at sim.Time, width sim.Duration) {
+	q := &p.q[c]
+	now := at.Add(width)
+	if mean, lo, hi, changed := q.level.bin(now, width); changed {
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.queueID[c], Metric: trace.SeriesQueueBytes, Mean: mean, Min: lo, Max: hi})
+	}
+	if rate := float64(q.Marked-q.binMarked) / width.Seconds(); rate != p.lastMark[c] {
+		p.lastMark[c] = rate
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.queueID[c], Metric: trace.SeriesMarked, Mean: rate, Min: rate, Max: rate})
+	}
+	q.binMarked = q.Marked
+	paused := p.PausedTime(c, now)
+	frac := (paused - p.binPause[c]).Seconds() / width.Seconds()
+	p.binPause[c] = paused
+	if frac != p.lastFrac[c] {
+		p.lastFrac[c] = frac
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.queueID[c], Metric: trace.SeriesPaused, Mean: frac, Min: frac, Max: frac})
+	}
+}
+
+func (s *Switch) sampleGroup(i int, p *swPort, c int, at sim.Time, width sim.Duration) {
+	g := &p.pg[c]
+	mean, lo, hi, changed := g.level.bin(at.Add(width), width)
+	if changed {
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.groupID[c], Metric: trace.SeriesIngressBytes, Mean: mean, Min: lo, Max: hi})
+	}
+	if limit := float64(s.mmu.limit(s.Cfg.Ports[i].Alpha)); g.level.max > 0 && limit != g.lastLimit {
+		g.lastLimit = limit
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.groupID[c], Metric: trace.SeriesThreshold, Mean: limit, Min: limit, Max: limit})
+	}
+	head := float64(g.binHead)
+	g.binHead = g.Headroom
+	if head != g.lastHead {
+		g.lastHead = head
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.groupID[c], Metric: trace.SeriesHeadroom, Mean: head, Min: head, Max: head})
+	}
+}
+
+// ResetStat begins the measured interval: counters start from zero.
+func (s *Switch) ResetStat(now sim.Time) {
+	s.start = now
+	s.mmu.max = s.mmu.total
+	for i := range s.ports {
+		p := &s.ports[i]
+		p.ResetStat(now)
+		p.binBytes = 0
+		p.binPause = [8]sim.Duration{}
+		for c := range p.q {
+			q := &p.q[c]
+			q.level.reset(now)
+			q.Eligible, q.Marked, q.binMarked = 0, 0, 0
+			g := &p.pg[c]
+			g.level.reset(now)
+			g.max, g.maxHead = g.Ingress, g.Headroom
+			g.closestUse, g.closestLimit, g.leastLimit = 0, 0, 0
+		}
+	}
+}
+
+// Counters reports the totals at the end of the measured interval.
+func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
+	span := now.Sub(s.start)
+	node := s.Cfg.Name
+	f(trace.Counter{Object: node, Prio: -1, Name: trace.CountBufferSize, Value: float64(s.Cfg.Buffer.Size)})
+	f(trace.Counter{Object: node, Prio: -1, Name: trace.CountBufferMax, Value: float64(s.mmu.max)})
+	for i := range s.ports {
+		p := &s.ports[i]
+		name := fmt.Sprintf("%s:%d", node, i)
+		PortCounters(&p.Port, name, now, f)
+		for c := range p.q {
+			s.queueCounters(p, name, c, now, span, f)
+			s.groupCounters(i, p, name, c, f)
+		}
+	}
+}
+
+func (s *Switch) queueCounters(p *swPort, name string, c int, now sim.Time, span sim.Duration, f func(trace.Counter)) {
+	q := &p.q[c]
+	q.level.set(q.level.value, now)
+	if q.level.max == 0 && q.Eligible == 0 {
+		return
+	}
+	add := func(n string, v float64) {
+		f(trace.Counter{Object: fmt.Sprintf("%s/q%d", name, c), Prio: int8(c), Name: n, Value: v})
+	}
+	add(trace.CountQueueMax, float64(q.level.max))
+	add(trace.CountQueueIntegral, q.level.integral/float64(sim.Second))
+	add(trace.CountQueueP99, float64(q.level.quantile(0.99, span)))
+	if q.ecn.On {
+		add(trace.CountECNEligible, float64(q.Eligible))
+		add(trace.CountECNMarked, float64(q.Marked))
+	}
+}
+
+func (s *Switch) groupCounters(i int, p *swPort, name string, c int, f func(trace.Counter)) {
+	g := &p.pg[c]
+	if g.max == 0 && g.maxHead == 0 {
+		return
+	}
+	add := func(n string, v float64) {
+		f(trace.Counter{Object: name, Prio: int8(c), Name: n, Value: v})
+	}
+	add(trace.CountIngressMax, float64(g.max))
+	if s.Cfg.Lossless&(1<<c) == 0 {
+		return
+	}
+	add(trace.CountHeadroomSize, float64(s.Cfg.Ports[i].Headroom))
+	add(trace.CountHeadroomMax, float64(g.maxHead))
+	if g.closestLimit > 0 {
+		add(trace.CountXoffMinimum, float64(g.leastLimit))
+		add(trace.CountClosestToXoff, float64(g.closestUse)/float64(g.closestLimit))
+	}
+}
+
+// PortCounters reports the totals of one port.
+func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
+	add := func(prio int, n string, v float64) {
+		f(trace.Counter{Object: name, Prio: int8(prio), Name: n, Value: v})
+	}
+	some := func(prio int, n string, v float64) {
+		if v != 0 {
+			add(prio, n, v)
+		}
+	}
+	add(-1, trace.CountTxPackets, float64(p.Stat.TxPackets))
+	add(-1, trace.CountTxBytes, float64(p.Stat.TxBytes))
+	some(-1, trace.CountDropLossless, float64(p.Stat.DropLossless))
+	some(-1, trace.CountDropLossy, float64(p.Stat.DropLossy))
+	some(-1, trace.CountDropFault, float64(p.Stat.DropFault))
+	for c := 0; c < 8; c++ {
+		some(c, trace.CountPFCXoffTx, float64(p.Stat.XoffTx[c]))
+		some(c, trace.CountPFCXonTx, float64(p.Stat.XonTx[c]))
+		some(c, trace.CountPFCRefreshTx, float64(p.Stat.RefreshTx[c]))
+		some(c, trace.CountPFCXoffRx, float64(p.Stat.XoffRx[c]))
+		some(c, trace.CountPFCXonRx, float64(p.Stat.XonRx[c]))
+		some(c, trace.CountPauseEpisodes, float64(p.Stat.Episodes[c]))
+		if d := p.PausedTime(c, now); d > 0 {
+			add(c, trace.CountPausedSeconds, d.Seconds())
+			add(c, trace.CountPauseLongest, p.LongestPause(c, now).Seconds())
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package fabric
+
+import (
+	"math/bits"
+
+	"rdmasim/fabric/packet"
+	"rdmasim/sim"
+)
+
+// EgressQueue is the queue of one class at one port, a list through the
+// switch's slab of frames.
+type EgressQueue struct {
+	head, tail int32 // 0 = empty
+	Bytes      int64
+	Deficit    int64
+	ecn        ECNConfig
+	level      level
+	Eligible   uint64 // ECT frames that left while marking was on
+	Marked     uint64
+	binMarked  uint64
+}
+
+// level follows a quantity over time: its integral, extremes and how long it
+// stayed at which height.
+type level struct {
+	value    int64
+	at       sim.Time
+	integral float64 // value times picoseconds
+	max      int64
+	hist     *[histSize]sim.Duration
+
+	binIntegral float64
+	binMin      int64
+	binMax      int64
+	last        [3]float64 // the bin written last
+}
+
+// The histogram has eight buckets per doubling: a quantile read from it is at
+// most an eighth too high.
+const (
+	histSub  = 8
+	histSize = 40 * histSub
+)
+
+func histBucket(v int64) int {
+	if v < histSub {
+		return int(v)
+	}
+	e := bits.Len64(uint64(v)) - 4 // v>>e lies in [8,16)
+	return min((e+1)*histSub+int(v>>e)-histSub, histSize-1)
+}
+
+// histUpper returns the largest value of a bucket.
+func histUpper(b int) int64 {
+	if b < histSub {
+		return int64(b)
+	}
+	e := b/histSub - 1
+	return (int64(b%histSub+histSub)+1)<<e - 1
+}
+
+func (l *level) set(v int64, now sim.Time) {
+	if d := now.Sub(l.at); d > 0 {
+		if l.value != 0 {
+			l.integral += float64(float64(l.value) * float64(d))
+			if l.hist == nil {
+				l.hist = new([histSize]sim.Duration)
+			}
+			l.hist[histBucket(l.value)] += d
+		}
+		l.at = now
+	}
+	l.value = v
+	if v > l.max {
+		l.max = v
+	}
+	if v > l.binMax {
+		l.binMax = v
+	} else if v < l.binMin {
+		l.binMin = v
+	}
+}
+
+// quantile returns the value below which the level stayed for the share q of
+// the time span.
+func (l *level) quantile(q float64, span sim.Duration) int64 {
+	if l.hist == nil || span <= 0 {
+		return 0
+	}
+	var above sim.Duration
+	limit := sim.Duration(float64(span) * (1 - q))
+	for b := histSize - 1; b > 0; b-- {
+		above += l.hist[b]
+		if above > limit {
+			return min(histUpper(b), l.max)
+		}
+	}
+	return 0
+}
+
+func (l *level) reset(now sim.Time) {
+	l.at, l.integral, l.max = now, 0, l.value
+	l.hist = nil
+	l.binIntegral = 0
+}
+
+// bin ends a bin of the series and returns mean, least and greatest value, and
+// whether they differ from the bin before.
+func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, changed bool) {
+	l.set(l.value, now)
+	mean = (l.integral - l.binIntegral) / float64(width)
+	lo, hi = float64(l.binMin), float64(l.binMax)
+	l.binIntegral, l.binMin, l.binMax = l.integral, l.value, l.value
+	b := [3]float64{mean, lo, hi}
+	changed = b != l.last
+	l.last = b
+	return mean, lo, hi, changed
+}
+
+// frame is a slot of the slab.
+type frame struct {
+	p    packet.Packet
+	next int32
+}
+
+// slab holds the frames of a switch; slot 0 is never used.
+type slab struct {
+	frames []frame
+	free   int32
+}
+
+func (s *slab) put(m *packet.Packet) int32 {
+	i := s.free
+	if i == 0 {
+		s.frames = append(s.frames, frame{})
+		i = int32(len(s.frames) - 1)
+	} else {
+		s.free = s.frames[i].next
+	}
+	s.frames[i].p = *m
+	s.frames[i].next = 0
+	return i
+}
+
+func (s *slab) drop(i int32) {
+	s.frames[i].next = s.free
+	s.free = i
+}

@@ -1,0 +1,337 @@
+package fabric
+
+import (
+	"fmt"
+	"math/bits"
+
+	"rdmasim/fabric/packet"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+)
+
+// Switch is an output-queued switch with a shared buffer. Frames are charged to
+// the port and class by which they came, and wait in the queue of the port and
+// class by which they go.
+type Switch struct {
+	Cfg   SwitchConfig
+	node  *sim.Node[packet.Packet]
+	ports []swPort
+	slab  slab
+	mmu   sharedBuffer
+	seed  uint64
+	pick  *sim.Rand
+	flows []flowlet
+	start sim.Time // of the measurement
+	hops  uint64
+}
+
+type swPort struct {
+	Port
+	nonEmpty uint8
+	waking   bool
+	turn     uint8 // class whose turn it is
+	ecnRand  *sim.Rand
+	lossRand *sim.Rand
+	q        [8]EgressQueue
+	pg       [8]PriorityGroup
+
+	id       trace.ObjectID
+	queueID  [8]trace.ObjectID
+	groupID  [8]trace.ObjectID
+	binBytes uint64
+	lastBps  float64
+	binPause [8]sim.Duration
+	lastFrac [8]float64
+	lastMark [8]float64
+	logged   uint8 // classes whose pause episode has been reported
+}
+
+// NewSwitch returns a switch and adds it to the engine.
+func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch {
+	s := &Switch{Cfg: cfg, ports: make([]swPort, len(cfg.Ports))}
+	s.slab.frames = make([]frame, 1, 64)
+	s.node = e.AddNode(s, len(cfg.Ports), pod)
+	s.seed = sim.Mix64(cfg.HashSeed)
+	if cfg.Balance != BalanceECMP {
+		s.pick = cfg.Rand(cfg.Name + "/balance")
+		s.flows = make([]flowlet, flowlets)
+	}
+	for i := range s.ports {
+		p, c := &s.ports[i], &cfg.Ports[i]
+		p.Port = NewPort(c.PortConfig)
+		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
+		if c.Loss > 0 {
+			p.lossRand = cfg.Rand(fmt.Sprintf("%s/port%d/loss", cfg.Name, i))
+		}
+		name := fmt.Sprintf("%s:%d", cfg.Name, i)
+		p.id = cfg.Names.ID(name)
+		for k := range p.q {
+			p.q[k].ecn = c.ECN[k]
+			if cfg.Queues&(1<<k) != 0 {
+				p.queueID[k] = cfg.Names.ID(fmt.Sprintf("%s/q%d", name, k))
+			}
+			if cfg.Lossless&(1<<k) != 0 {
+				p.groupID[k] = cfg.Names.ID(fmt.Sprintf("%s/pg%d", name, k))
+			}
+		}
+	}
+	s.mmu.init(&cfg)
+	if cfg.Interval > 0 {
+		s.node.At(sim.Time(cfg.Interval), KindSample, 0, 0)
+	}
+	return s
+}
+
+// Node returns the switch's handle on the engine.
+func (s *Switch) Node() *sim.Node[packet.Packet] { return s.node }
+
+// OnMessage handles a frame that has arrived (or, in a cut-through switch, its header).
+func (s *Switch) OnMessage(in int, m *packet.Packet) {
+	p := &s.ports[in]
+	if p.lossRand != nil && p.lossRand.Float64() < p.Cfg.Loss {
+		p.Stat.DropFault++
+		p.Stat.DropBytes += uint64(m.Size)
+		s.dropped(in, m, "link loss")
+		return
+	}
+	if m.Kind == packet.PFC {
+		if up := p.OnPFC(s.node, in, m); up != 0 {
+			s.resumed(in, up)
+		}
+		s.logPause(in)
+		return
+	}
+	s.forward(in, m, false)
+}
+
+// forward routes a frame and queues it; tail says that its last bit is here.
+func (s *Switch) forward(in int, m *packet.Packet, tail bool) {
+	if m.TTL == 0 {
+		s.ports[in].Stat.DropFault++
+		s.dropped(in, m, "TTL expired")
+		return
+	}
+	out := s.route(in, m)
+	if out < 0 {
+		s.ports[in].Stat.DropFault++
+		s.dropped(in, m, "no route")
+		return
+	}
+	o := &s.ports[out]
+	now := s.node.Now()
+	if s.Cfg.CutThrough && !tail && sim.Bytes(m.Size) > headerBytes {
+		idle := o.FreeAt <= now && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
+		if !idle || o.Cfg.Rate > s.ports[in].Cfg.RxRate {
+			s.park(in, m)
+			return
+		}
+	}
+	m.TTL--
+	m.InPort = uint16(in)
+	if s.Cfg.VTEP {
+		s.encapsulate(in, out, m)
+	}
+	c := s.classOf(m)
+	m.Prio = c
+	if s.Cfg.Bypass&(1<<c) == 0 {
+		q := &o.q[c]
+		if o.FreeAt <= now && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
+			(q.ecn.At == MarkAtDequeue || int64(m.Size) <= q.ecn.Kmin) {
+			s.sendNow(out, q, m)
+			return
+		}
+		if !s.admit(in, o, m) {
+			return
+		}
+		if q.ecn.On && q.ecn.At == MarkAtEnqueue {
+			s.mark(o, q, m, q.Bytes+int64(m.Size))
+		}
+	}
+	s.enqueue(o, c, m)
+	s.transmit(out)
+}
+
+// sendNow puts a frame on an idle port without queueing it.
+func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
+	if q.ecn.On && m.ECN != packet.NotECT {
+		q.Eligible++
+	}
+	s.ports[out].Send(s.node, out, m)
+}
+
+func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
+	i := s.slab.put(m)
+	q := &o.q[c]
+	if q.tail == 0 {
+		q.head = i
+	} else {
+		s.slab.frames[q.tail].next = i
+	}
+	q.tail = i
+	q.Bytes += int64(m.Size)
+	q.level.set(q.Bytes, s.node.Now())
+	o.nonEmpty |= 1 << c
+}
+
+// transmit sends the next frame of a port if the port is free, and sees to it
+// that the port is looked at again when it becomes free with work waiting.
+func (s *Switch) transmit(out int) {
+	o := &s.ports[out]
+	now := s.node.Now()
+	if o.FreeAt > now {
+		if !o.waking {
+			o.waking = true
+			s.node.At(o.FreeAt, KindTxDone, out, 0)
+		}
+		return
+	}
+	if o.Pending() {
+		o.SendPFC(s.node, out)
+	} else if ready := o.nonEmpty &^ o.Paused; ready != 0 {
+		s.dequeue(out, o, s.next(o, ready))
+	} else {
+		return
+	}
+	if !o.waking && (o.nonEmpty&^o.Paused != 0 || o.Pending()) {
+		o.waking = true
+		s.node.At(o.FreeAt, KindTxDone, out, 0)
+	}
+}
+
+// next picks the class to serve: strict ones first, the highest first, then
+// deficit round robin, or one packet per turn where there is no quantum.
+func (s *Switch) next(o *swPort, ready uint8) uint8 {
+	if st := ready & s.Cfg.Strict; st != 0 {
+		return uint8(bits.Len8(st) - 1)
+	}
+	if ready&(ready-1) == 0 {
+		return uint8(bits.TrailingZeros8(ready))
+	}
+	if s.Cfg.Quantum == 0 {
+		for i := uint8(1); ; i++ {
+			if c := (o.turn + i) & 7; ready&(1<<c) != 0 {
+				o.turn = c
+				return c
+			}
+		}
+	}
+	for {
+		c := o.turn
+		if ready&(1<<c) != 0 {
+			size := int64(s.slab.frames[o.q[c].head].p.Size)
+			if o.q[c].Deficit >= size {
+				o.q[c].Deficit -= size
+				return c
+			}
+		}
+		for {
+			o.turn = (o.turn + 1) & 7
+			if ready&(1<<o.turn) != 0 {
+				break
+			}
+		}
+		o.q[o.turn].Deficit += s.Cfg.Quantum * max(s.Cfg.Weights[o.turn], 1)
+	}
+}
+
+// dequeue sends the first frame of a class.
+func (s *Switch) dequeue(out int, o *swPort, c uint8) {
+	q := &o.q[c]
+	i := q.head
+	f := &s.slab.frames[i]
+	q.head = f.next
+	q.Bytes -= int64(f.p.Size)
+	q.level.set(q.Bytes, s.node.Now())
+	if q.head == 0 {
+		q.tail = 0
+		q.Deficit = 0
+		o.nonEmpty &^= 1 << c
+	}
+	if s.Cfg.Bypass&(1<<c) == 0 {
+		if q.ecn.On {
+			if q.ecn.At == MarkAtDequeue {
+				s.mark(o, q, &f.p, q.Bytes)
+			}
+			if f.p.ECN != packet.NotECT {
+				q.Eligible++
+			}
+		}
+		s.release(int(f.p.InPort), &f.p)
+	}
+	o.Send(s.node, out, &f.p)
+	s.slab.drop(i)
+}
+
+// mark sets CE with the probability of the marking curve at a queue length.
+func (s *Switch) mark(o *swPort, q *EgressQueue, m *packet.Packet, length int64) {
+	e := &q.ecn
+	if length <= e.Kmin || m.ECN == packet.NotECT {
+		return
+	}
+	if length <= e.Kmax {
+		p := e.Pmax * (float64(length-e.Kmin) / float64(e.Kmax-e.Kmin))
+		if o.ecnRand.Float64() >= p {
+			return
+		}
+	} else if e.KeepPmax && o.ecnRand.Float64() >= e.Pmax {
+		return
+	}
+	if m.ECN != packet.CE {
+		m.ECN = packet.CE
+	}
+	q.Marked++
+}
+
+// classOf maps a frame to its priority on this hop.
+func (s *Switch) classOf(m *packet.Packet) uint8 {
+	if s.Cfg.TrustPCP {
+		return m.Prio
+	}
+	return s.Cfg.ClassOf[m.DSCP&63]
+}
+
+// headerBytes is what a cut-through switch must have of a frame before it can
+// forward it: Ethernet, IPv4, UDP and BTH headers in one 64-byte slot.
+const headerBytes = 64
+
+// HeaderBytes is what the peer of a cut-through switch sets in its PortConfig.
+const HeaderBytes = headerBytes
+
+// park keeps a frame whose header is here until its last bit is.
+func (s *Switch) park(in int, m *packet.Packet) {
+	p := &s.ports[in]
+	rest := p.Cfg.RxRate.TxTime(sim.Bytes(m.Size) - headerBytes)
+	s.node.At(s.node.Now().Add(rest), KindTail, in, uint64(s.slab.put(m)))
+}
+
+// OnTimer handles the switch's own timers.
+func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
+	switch kind {
+	case KindTxDone:
+		s.ports[port].waking = false
+		s.transmit(port)
+	case KindSample:
+		s.sample()
+		s.node.At(s.node.Now().Add(s.Cfg.Interval), KindSample, 0, 0)
+	case KindTail:
+		m := s.slab.frames[arg].p
+		s.slab.drop(int32(arg))
+		s.forward(port, &m, true)
+	default:
+		p := &s.ports[port]
+		if up := p.OnTimer(s.node, kind, port, arg); up != 0 {
+			s.resumed(port, up)
+		}
+		s.logPause(port)
+		if p.Pending() {
+			s.transmit(port)
+		}
+	}
+}
+
+// resumed lets a port go on after a pause.
+func (s *Switch) resumed(port int, up uint8) {
+	if s.ports[port].nonEmpty&up != 0 {
+		s.transmit(port)
+	}
+}

@@ -1,0 +1,528 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+)
+
+// The window engine. A fabric is nodes joined by links, and nothing reaches
+// another node except over a link, which takes at least its delay. So every
+// group of nodes runs alone over one window as long as the smallest delay
+// between groups, with a small private event queue; then the frames that the
+// links took over are handed to their receivers and the next window starts.
+// Results depend neither on the grouping, nor on the window, nor on workers.
+
+// ShortLink is the delay below which two nodes share one group and queue:
+// a shorter window would cost more than it brings.
+const ShortLink = 50 * Nanosecond
+
+// minGrace bounds the window from above where no delay does.
+const minGrace = 1 * Microsecond
+
+// Kind orders what happens to a node at one instant: lower kinds first, then
+// lower ports, then the order of scheduling.
+type Kind uint8
+
+// KindMessage is the kind of arriving messages; timers of lower kinds come
+// before them at the same instant, timers of higher kinds after.
+const KindMessage Kind = 128
+
+// Handler is the behaviour of a node. Its methods are called one at a time, in
+// the order of (time, kind, port, sequence).
+type Handler[M any] interface {
+	// OnMessage is called when a message has arrived over the link at port.
+	// The message is valid during the call only.
+	OnMessage(port int, m *M)
+	// OnTimer is called at the time given to Node.At.
+	OnTimer(kind Kind, port int, arg uint64)
+}
+
+// Node is a node's handle on the engine.
+type Node[M any] struct {
+	Index   int
+	handler Handler[M]
+	g       *group[M]
+	seq     uint64
+	out     []outlet[M]
+	pod     int
+	done    bool
+	local   int32
+}
+
+type outlet[M any] struct {
+	dst   *Node[M]
+	port  int
+	delay Duration
+	cross bool
+	seq   uint64 // of messages handed to the receiver
+	box   [2][]timed[M]
+}
+
+type timed[M any] struct {
+	at Time
+	m  M
+}
+
+// Now returns the time of the event that is being handled.
+func (n *Node[M]) Now() Time { return n.g.now }
+
+// At calls OnTimer(kind, port, arg) at t, which must not be in the past.
+func (n *Node[M]) At(t Time, kind Kind, port int, arg uint64) {
+	if t < n.g.now {
+		panic(fmt.Sprintf("sim: node %d schedules at %d ps, before now %d ps", n.Index, t, n.g.now))
+	}
+	if kind == KindMessage {
+		panic("sim: a timer cannot have the kind of messages")
+	}
+	if t == Never {
+		return
+	}
+	n.seq++
+	n.g.insert(t, uint64(kind)<<56|uint64(port&0xffff)<<40|n.seq&(1<<40-1), n.local, arg)
+}
+
+// Send hands a message to the link at port; it arrives at the time given, at
+// least the link's delay from now.
+func (n *Node[M]) Send(port int, at Time, m *M) {
+	o := &n.out[port]
+	if !o.cross {
+		o.seq++
+		o.dst.g.insertMessage(at, o.dst.local, o.port, o.seq, m)
+		return
+	}
+	if at < n.g.end {
+		panic(fmt.Sprintf("sim: node %d port %d sends a message that arrives at %d ps, inside the window that ends at %d ps", n.Index, port, at, n.g.end))
+	}
+	w := n.g.worker
+	p := w.parity
+	if len(o.box[p]) == 0 {
+		d := o.dst.g.worker.id
+		w.dirty[p][d] = append(w.dirty[p][d], o)
+	}
+	o.box[p] = append(o.box[p], timed[M]{at, *m})
+	if at < w.sentMin {
+		w.sentMin = at
+	}
+}
+
+// Done says that the node will start nothing more; a run without a fixed end
+// stops when all nodes are done.
+func (n *Node[M]) Done() {
+	if !n.done {
+		n.done = true
+		w := n.g.worker
+		w.done++
+		w.doneAt = max(w.doneAt, n.g.now)
+	}
+}
+
+// Undo of Done: the node has something to do again.
+func (n *Node[M]) Resume() {
+	if n.done {
+		n.done = false
+		n.g.worker.done--
+	}
+}
+
+// Engine runs nodes over simulated time.
+type Engine[M any] struct {
+	nodes   []*Node[M]
+	delay   Duration // largest delay of a link
+	groups  []*group[M]
+	window  Duration
+	grace   Duration
+	workers []*worker[M]
+	cuts    []cut
+	stop    atomic.Bool
+}
+
+type cut struct {
+	at Time
+	f  func(Time)
+}
+
+// NewEngine returns an engine without nodes.
+func NewEngine[M any]() *Engine[M] { return &Engine[M]{} }
+
+// AddNode adds a node with so many ports. Nodes of one pod (-1 = none) are kept
+// on one worker where possible.
+func (e *Engine[M]) AddNode(h Handler[M], ports, pod int) *Node[M] {
+	n := &Node[M]{Index: len(e.nodes), handler: h, out: make([]outlet[M], ports), pod: pod}
+	n.g = &group[M]{}
+	e.nodes = append(e.nodes, n)
+	return n
+}
+
+// SetHandler replaces the behaviour of a node before the run.
+func (n *Node[M]) SetHandler(h Handler[M]) { n.handler = h }
+
+// Connect makes a one-way link from a port of a to a port of b.
+func (e *Engine[M]) Connect(a *Node[M], ap int, b *Node[M], bp int, delay Duration) {
+	if delay < 0 {
+		panic("sim: negative link delay")
+	}
+	a.out[ap] = outlet[M]{dst: b, port: bp, delay: delay}
+	e.delay = max(e.delay, delay)
+}
+
+// AtGlobal calls f at t between windows: every event before t has happened
+// and none at or after t.
+func (e *Engine[M]) AtGlobal(t Time, f func(Time)) { e.cuts = append(e.cuts, cut{t, f}) }
+
+// RunOptions says how far and how to run.
+type RunOptions struct {
+	Until     Time // events before this time happen
+	UntilDone bool // stop earlier, once every node is done
+	Workers   int  // goroutines asked for; fewer are used where that is faster
+	// Between is called between windows with the time up to which everything
+	// has happened.
+	Between func(t Time)
+}
+
+// RunResult says how a run ended.
+type RunResult struct {
+	End     Time   // everything before this time has happened
+	Events  uint64 // events handled
+	Workers int    // workers used
+	Stopped bool   // cut short by the context
+	Idle    bool   // nothing was left to happen
+}
+
+// smallGroups is the number of groups per worker below which another worker
+// costs more in barriers than it saves.
+const smallGroups = 24
+
+// Run runs the nodes. It can be called once.
+func (e *Engine[M]) Run(ctx context.Context, o RunOptions) RunResult {
+	e.prepare(o.Workers)
+	if ctx != nil && ctx.Done() != nil {
+		defer context.AfterFunc(ctx, func() { e.stop.Store(true) })()
+	}
+	return e.run(o)
+}
+
+// prepare forms the groups, sizes their queues and assigns them to workers.
+func (e *Engine[M]) prepare(workers int) {
+	e.group()
+	e.grace = max(e.delay, minGrace)
+	e.window = e.grace
+	for _, n := range e.nodes {
+		for i := range n.out {
+			o := &n.out[i]
+			if o.dst == nil {
+				continue
+			}
+			o.cross = o.dst.g != n.g
+			if o.cross {
+				e.window = min(e.window, o.delay)
+			}
+		}
+	}
+	for _, g := range e.groups {
+		g.size(e.window)
+	}
+	e.assign(max(1, min(workers, len(e.groups)/smallGroups)))
+}
+
+// group joins nodes over short links and adopts events scheduled so far.
+func (e *Engine[M]) group() {
+	parent := make([]int, len(e.nodes))
+	for i := range parent {
+		parent[i] = i
+	}
+	var find func(int) int
+	find = func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for i, n := range e.nodes {
+		for j := range n.out {
+			if o := &n.out[j]; o.dst != nil && o.delay < ShortLink {
+				a, b := find(i), find(o.dst.Index)
+				parent[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	for i, n := range e.nodes {
+		r := find(i)
+		g := e.nodes[r].g
+		if r == i {
+			e.groups = append(e.groups, g)
+		}
+		pending := n.g.far
+		if r != i {
+			n.g = g
+		} else {
+			g.far = nil
+		}
+		n.local = int32(len(g.nodes))
+		g.nodes = append(g.nodes, n)
+		for _, ev := range pending {
+			ev.node = n.local
+			g.pushFar(ev)
+		}
+		g.ports += len(n.out)
+	}
+}
+
+// assign spreads groups over workers: whole pods where there are enough of
+// them, else by weight in order.
+func (e *Engine[M]) assign(workers int) {
+	e.workers = make([]*worker[M], workers)
+	for i := range e.workers {
+		w := &worker[M]{id: i, sentMin: Never}
+		for p := range w.dirty {
+			w.dirty[p] = make([][]*outlet[M], workers)
+		}
+		e.workers[i] = w
+	}
+	pods := 0
+	for _, g := range e.groups {
+		pods = max(pods, g.nodes[0].pod+1)
+	}
+	total, sum := 0, 0
+	for _, g := range e.groups {
+		total += g.ports + 1
+	}
+	loose := 0
+	for _, g := range e.groups {
+		i := sum * workers / total
+		if pods >= workers {
+			if p := g.nodes[0].pod; p >= 0 {
+				i = p * workers / pods
+			} else {
+				i = loose % workers
+				loose++
+			}
+		}
+		sum += g.ports + 1
+		g.worker = e.workers[i]
+		e.workers[i].groups = append(e.workers[i].groups, g)
+	}
+	for _, w := range e.workers {
+		w.next = make([]Time, len(w.groups))
+		for i, g := range w.groups {
+			w.next[i] = g.nextTime()
+			g.slot = i
+		}
+	}
+	for _, n := range e.nodes {
+		if n.done {
+			n.g.worker.done++
+		}
+	}
+}
+
+// group is a set of nodes with one event queue: a calendar of buckets that
+// reaches a little beyond the window, and a heap for what lies further away.
+type group[M any] struct {
+	now, end Time
+	nodes    []*Node[M]
+	worker   *worker[M]
+	slot     int
+	ports    int
+
+	events  []event
+	free    int32 // head of the free list, 0 = none
+	heads   []int32
+	bitmap  []uint64
+	shift   uint
+	cur     int64 // absolute number of the first bucket of the calendar
+	pos     int64 // no event lies in a bucket before this one
+	waiting int   // events in the calendar
+
+	far     []event
+	msgs    []M
+	msgFree []int32
+	handled uint64
+}
+
+// event orders by (at, key); next links buckets and the free list.
+type event struct {
+	at   Time
+	key  uint64
+	arg  uint64
+	node int32
+	next int32
+}
+
+// size lays out the calendar: about two buckets per event of a busy window.
+func (g *group[M]) size(window Duration) {
+	n := 64
+	for n < 48*g.ports && n < 8192 {
+		n *= 2
+	}
+	horizon := uint64(window) * 5 / 2
+	g.shift = uint(bits.Len64(horizon / uint64(n)))
+	g.heads = make([]int32, n)
+	g.bitmap = make([]uint64, n/64)
+	g.events = make([]event, 1, 64)
+}
+
+func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
+	b := int64(at) >> g.shift
+	if b-g.cur >= int64(len(g.heads)) { // also before the calendar is laid out
+		g.pushFar(event{at: at, key: key, arg: arg, node: node})
+		return
+	}
+	i := g.free
+	if i != 0 {
+		g.free = g.events[i].next
+	} else {
+		g.events = append(g.events, event{})
+		i = int32(len(g.events) - 1)
+	}
+	s := int(b) & (len(g.heads) - 1)
+	e := &g.events[i]
+	e.at, e.key, e.arg, e.node = at, key, arg, node
+	g.waiting++
+	h := g.heads[s]
+	if h == 0 {
+		e.next = 0
+		g.heads[s] = i
+		g.bitmap[s>>6] |= 1 << (s & 63)
+		return
+	}
+	if p := &g.events[h]; at < p.at || at == p.at && key < p.key {
+		e.next = h
+		g.heads[s] = i
+		return
+	}
+	for {
+		p := &g.events[h]
+		nx := p.next
+		if nx == 0 {
+			break
+		}
+		if q := &g.events[nx]; at < q.at || at == q.at && key < q.key {
+			break
+		}
+		h = nx
+	}
+	e.next = g.events[h].next
+	g.events[h].next = i
+}
+
+func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
+	var slot int32
+	if k := len(g.msgFree); k > 0 {
+		slot = g.msgFree[k-1]
+		g.msgFree = g.msgFree[:k-1]
+		g.msgs[slot] = *m
+	} else {
+		slot = int32(len(g.msgs))
+		g.msgs = append(g.msgs, *m)
+	}
+	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(slot))
+}
+
+// begin moves the calendar to the start of a window.
+func (g *group[M]) begin(start Time) {
+	if c := int64(start) >> g.shift; c > g.cur {
+		g.cur = c
+		g.pos = max(g.pos, c)
+	}
+	limit := g.cur + int64(len(g.heads))
+	for len(g.far) > 0 && int64(g.far[0].at)>>g.shift < limit {
+		e := g.popFar()
+		g.insert(e.at, e.key, e.node, e.arg)
+	}
+}
+
+// run handles every event before end and returns the time of the next one.
+func (g *group[M]) run(end Time) Time {
+	g.end = end
+	mask := len(g.heads) - 1
+	for g.waiting > 0 {
+		s := int(g.pos) & mask
+		w := s >> 6
+		word := g.bitmap[w] >> (s & 63)
+		if word == 0 {
+			g.pos += int64(64 - s&63)
+			continue
+		}
+		g.pos += int64(bits.TrailingZeros64(word))
+		s = int(g.pos) & mask
+		i := g.heads[s]
+		e := &g.events[i]
+		if e.at >= end {
+			// Messages may still arrive between end and this event.
+			g.pos = min(g.pos, int64(end)>>g.shift)
+			return e.at
+		}
+		g.heads[s] = e.next
+		if e.next == 0 {
+			g.bitmap[s>>6] &^= 1 << (s & 63)
+		}
+		g.now = e.at
+		key, arg, n := e.key, e.arg, g.nodes[e.node]
+		e.next = g.free
+		g.free = i
+		g.waiting--
+		g.handled++
+		port := int(key >> 40 & 0xffff)
+		if k := Kind(key >> 56); k == KindMessage {
+			n.handler.OnMessage(port, &g.msgs[arg])
+			g.msgFree = append(g.msgFree, int32(arg))
+		} else {
+			n.handler.OnTimer(k, port, arg)
+		}
+	}
+	if len(g.far) > 0 {
+		return g.far[0].at
+	}
+	return Never
+}
+
+func (g *group[M]) nextTime() Time {
+	if len(g.far) > 0 {
+		return g.far[0].at
+	}
+	return Never
+}
+
+func less(a, b *event) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
+
+func (g *group[M]) pushFar(e event) {
+	h := append(g.far, e)
+	i := len(h) - 1
+	for i > 0 {
+		p := (i - 1) / 2
+		if !less(&e, &h[p]) {
+			break
+		}
+		h[i] = h[p]
+		i = p
+	}
+	h[i] = e
+	g.far = h
+}
+
+func (g *group[M]) popFar() event {
+	h := g.far
+	top, last := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	for i := 0; len(h) > 0; {
+		c := 2*i + 1
+		if c >= len(h) {
+			h[i] = last
+			break
+		}
+		if c+1 < len(h) && less(&h[c+1], &h[c]) {
+			c++
+		}
+		if !less(&h[c], &last) {
+			h[i] = last
+			break
+		}
+		h[i] = h[c]
+		i = c
+	}
+	g.far = h
+	return top
+}
