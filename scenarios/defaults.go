@@ -12,7 +12,7 @@ func Defaults() Spec {
 		Seed:        1,
 		UntilDone:   true,
 		MaxDuration: 10 * sim.Second, // a choice: above the 4.3 s in which retries end at timeout 14 (4 x 67.1 ms x 8, InfiniBand Architecture 9.7.6)
-		Series:      SeriesSpec{Interval: 10 * sim.Microsecond, MaxQPs: 64},
+		Series:      SeriesSpec{Interval: 10 * sim.Microsecond, Hosts: true, MaxQPs: 128},
 		Switch:      DefaultSwitch(),
 		NIC:         DefaultNIC(),
 		Compat:      "none",
@@ -43,7 +43,10 @@ func DefaultSwitch() SwitchSpec {
 			Timer:      true,
 			Response:   AutoValue[sim.Duration](), // IEEE 802.1Qbb, annex O: quanta of the link speed
 		},
-		Scheduler: SchedulerSpec{Strict: []int{6, 7}}, // CNPs (priority 6) are served first, as in the guides above
+		Scheduler: SchedulerSpec{
+			Strict:  []int{6, 7}, // CNPs (priority 6) are served first, as in the guides above
+			Quantum: 2 * sim.KiB, // a choice: about a frame
+		},
 		Balance: BalanceSpec{
 			Method: "ecmp",
 			Gap:    100 * sim.Microsecond, // a choice, above the difference in delay of two paths
@@ -75,13 +78,13 @@ func DefaultNIC() NICSpec {
 		AckDSCP:       -1,
 		Encapsulation: "none",
 		Frame:         FrameSpec{Overhead: AutoValue[sim.Bytes]()},
-		AckEvery:      1, // a choice: real responders coalesce as they please (InfiniBand Architecture, 9.7.5.1)
+		AckEvery:      16, // a choice: responders coalesce as they please (InfiniBand Architecture, 9.7.5.1), and do
 		Recovery:      "go_back_n",
 		Timeout:       14, // 67.1 ms; default of rdma-core's examples and perftest
 		RetryCount:    7,
 		RNRTimer:      12, // 640 us; perftest and rdma-core's examples
 		RNRRetry:      7,
-		RxBuffer:      512 * sim.KiB, // a choice: holds the headroom of a 400 Gb/s link and as much again
+		RxBuffer:      1 * sim.MiB, // a choice: holds the headroom of an 800 Gb/s link and as much again
 		RxXoff:        AutoValue[sim.Bytes](),
 		SourcePorts:   "hash",
 	}

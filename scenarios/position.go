@@ -186,6 +186,9 @@ func (s *Spec) Locate(path string, err error) error {
 	return s.errorAt(path, "", "%s", text)
 }
 
+// at is Locate.
+func (s *Spec) at(path string, err error) error { return s.Locate(path, err) }
+
 // descend reads what stands before a colon in an error: "receiver",
 // "links[1] (h0 - sw0)", "topology star", or a key and its value, "g 2", the
 // last of which is returned as "2: ".

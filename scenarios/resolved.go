@@ -13,7 +13,7 @@ import (
 // Resolved returns the scenario with every default spelt out: as YAML, which
 // parses to the same spec again, and as JSON with the same keys, where
 // quantities are strings such as "400KB", and counts and ratios numbers.
-func Resolved(s *Spec) (yamlText, jsonText []byte) {
+func Resolved(s *Spec) (yamlText, jsonText []byte, err error) {
 	t := resolvedTree(s)
 	var y, j bytes.Buffer
 	if s.Description != "" {
@@ -24,18 +24,19 @@ func Resolved(s *Spec) (yamlText, jsonText []byte) {
 	e := yaml.NewEncoder(&y)
 	e.SetIndent(2)
 	if err := e.Encode(t.node()); err != nil {
-		panic(err) // scalars, lists and maps always encode
+		return nil, nil, err
 	}
 	t.json(&j, "")
 	j.WriteByte('\n')
-	return y.Bytes(), j.Bytes()
+	return y.Bytes(), j.Bytes(), nil
 }
 
 // Hash returns the SHA-256, in hex, of the resolved scenario: equal for two
 // files that say the same, whatever their order, comments and units.
 func Hash(s *Spec) string {
-	_, text := Resolved(s)
-	sum := sha256.Sum256(text)
+	var text bytes.Buffer
+	resolvedTree(s).json(&text, "")
+	sum := sha256.Sum256(text.Bytes())
 	return hex.EncodeToString(sum[:])
 }
 

@@ -4,6 +4,7 @@
 package scenarios
 
 import (
+	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 )
 
@@ -33,7 +34,8 @@ type Spec struct {
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
 
-	source *source // where the values stand; nil for a spec made by code
+	source   *source    // where the values stand; nil for a spec made by code
+	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 }
 
 // Member is one entry of a catalogue with its parameters.

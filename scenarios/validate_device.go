@@ -38,7 +38,7 @@ func (s *Spec) checkSwitch(w *SwitchSpec, path string) error {
 			return s.errorAt(path+".scheduler.weights."+strconv.Itoa(p), "", "priority %d is served strictly and takes no weight: remove it from strict or from weights", p)
 		}
 	}
-	if w.PFC.Refresh.Value == 0 && !w.PFC.Refresh.Auto {
+	if w.PFC.Timer && !w.PFC.Refresh.Auto && w.PFC.Refresh.Value == 0 {
 		return s.errorAt(path+".pfc.refresh", "0s", "want auto, or more than 0s")
 	}
 	if w.Balance.Method == "flowlet" && w.Balance.Gap == 0 {
