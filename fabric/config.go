@@ -6,10 +6,10 @@ import (
 )
 
 // Router says which ports lead to an endpoint. A value with bit 15 set is a
-// link aggregation group whose members LAG returns.
+// link aggregation group whose member ports LAG returns for that value.
 type Router interface {
 	Next(node, endpoint int) []uint16
-	LAG(node, group int) []uint16
+	LAG(node int, hop uint16) []uint16
 }
 
 // LAGBit marks a next hop that is a group of links.
@@ -41,6 +41,9 @@ type BufferConfig struct {
 	// AlphaEgress bounds lossy queues at a multiple of the free buffer, in 1/65536.
 	AlphaEgress int64
 	XonOffset   int64
+	// OncePerPort sets headroom and reserve aside once per port, however many
+	// lossless classes there are, as the HPCC ns-3 model does.
+	OncePerPort bool
 }
 
 // Balance is the method of choosing among equal-cost paths.
@@ -68,7 +71,8 @@ type SwitchConfig struct {
 	Balance    Balance
 	FlowletGap sim.Duration
 	HashSeed   uint64
-	HashHPCC   bool // hash and seed as the HPCC ns-3 model
+	HashHPCC   bool     // hash and seed as the HPCC ns-3 model
+	Addresses  []uint32 // IPv4 address by endpoint, for that hash
 	VTEP       bool
 	Bypass     uint8 // classes that are neither admitted nor accounted nor marked
 	Ports      []SwitchPortConfig

@@ -39,6 +39,9 @@ func (b *sharedBuffer) init(c *SwitchConfig) {
 			classes++
 		}
 	}
+	if c.Buffer.OncePerPort {
+		classes = 1
+	}
 	b.pool = c.Buffer.Size
 	for i := range c.Ports {
 		b.pool -= classes * (c.Ports[i].Headroom + c.Buffer.Reserve)
@@ -211,8 +214,12 @@ func (s *Switch) InUse() (accounted, queued int64) {
 //
 // Source: IEEE 802.1Qbb annex O, for a model without interface delays.
 func Headroom(rate, back sim.Rate, thereAndBack, response sim.Duration, frame, overhead, pfc sim.Bytes) sim.Bytes {
-	// Our own frame leaves at our rate, meanwhile the peer sends at its rate.
+	// The own frame and the pause frame leave at the rate back; meanwhile the
+	// peer sends at its rate.
 	wait := back.TxTime(frame+overhead) + back.TxTime(pfc+overhead) + thereAndBack + response
-	h := rate.BytesIn(wait) + 1
+	h := rate.BytesIn(wait)
+	if rate.TxTime(h) < wait {
+		h++
+	}
 	return h + frame + overhead
 }

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"rdmasim/fabric/ecmp"
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 )
@@ -28,7 +29,7 @@ func (s *Switch) route(in int, m *packet.Packet) int {
 		port = s.balance(m, set)
 	}
 	if port&LAGBit != 0 {
-		members := s.Cfg.Router.LAG(s.Cfg.Index, int(port&^LAGBit))
+		members := s.Cfg.Router.LAG(s.Cfg.Index, port)
 		if len(members) == 0 {
 			return -1
 		}
@@ -42,9 +43,27 @@ func (s *Switch) route(in int, m *packet.Packet) int {
 // choice among next hops.
 const lagSalt = 0x6c61672d73616c74
 
+// Peek returns the port by which a packet would leave, without changing
+// anything: methods that draw at random answer with the first next hop.
+func (s *Switch) Peek(m *packet.Packet) int {
+	if s.Cfg.Balance == BalanceECMP {
+		return s.route(-1, m)
+	}
+	set := s.Cfg.Router.Next(s.Cfg.Index, int(m.Dst))
+	if len(set) == 0 {
+		return -1
+	}
+	if set[0]&LAGBit != 0 {
+		return int(s.Cfg.Router.LAG(s.Cfg.Index, set[0])[0])
+	}
+	return int(set[0])
+}
+
 func (s *Switch) balance(m *packet.Packet, set []uint16) uint16 {
 	if s.Cfg.HashHPCC {
-		return set[HashHPCC(m, s.Cfg.Index)%uint32(len(set))]
+		// The simulator's ACKs have the ports of their data swapped.
+		h := ecmp.Hash(s.Cfg.Addresses[m.Src], s.Cfg.Addresses[m.Dst], m.SrcPort, m.DstPort, uint32(s.Cfg.Index))
+		return set[h%uint32(len(set))]
 	}
 	switch s.Cfg.Balance {
 	case BalanceSpray:
@@ -79,34 +98,6 @@ func flowHash(m *packet.Packet, seed uint64) uint64 {
 
 // reduce maps a hash to [0,n) by its upper bits.
 func reduce(h uint64, n int) int { return int((h >> 32) * uint64(n) >> 32) }
-
-// HashHPCC returns the ECMP hash of the HPCC ns-3 model for a packet at a node:
-// the addresses are 11.x.y.1 by node number, the seed is the node's number.
-func HashHPCC(m *packet.Packet, node int) uint32 {
-	return murmur3(hpccAddr(m.Src), hpccAddr(m.Dst), uint32(m.SrcPort)|uint32(m.DstPort)<<16, uint32(node))
-}
-
-func hpccAddr(i int32) uint32 { return 0x0b000001 + uint32(i)/256<<16 + uint32(i)%256<<8 }
-
-// murmur3 is MurmurHash3_x86_32 over three words, with the one constant that
-// the HPCC model has changed: h += h<<2 instead of h *= 5 is the same product.
-func murmur3(a, b, c, seed uint32) uint32 {
-	h := seed
-	for _, k := range [3]uint32{a, b, c} {
-		k *= 0xcc9e2d51
-		k = k<<15 | k>>17
-		k *= 0x1b873593
-		h ^= k
-		h = h<<13 | h>>19
-		h += h<<2 + 0xe6546b64
-	}
-	h ^= 12
-	h ^= h >> 16
-	h *= 0x85ebca6b
-	h ^= h >> 13
-	h *= 0xc2b2ae35
-	return h ^ h>>16
-}
 
 // VXLANHeader is outer Ethernet, IPv4, UDP and VXLAN header, RFC 7348 section 5.
 const VXLANHeader = 50

@@ -4,6 +4,7 @@
 package scenarios
 
 import (
+	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 )
 
@@ -28,6 +29,8 @@ type Spec struct {
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Compat      string        `key:"compat" doc:"none, or hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
+
+	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 }
 
 // Member is one entry of a catalogue with its parameters.

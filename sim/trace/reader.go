@@ -11,8 +11,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-
-	"rdmasim/sim"
 )
 
 // Run is a run directory that is read. Everything that it returns comes from
@@ -237,25 +235,4 @@ func (r *Run) Verify() error {
 		return fmt.Errorf("%s: the rows have fingerprint %s, %s says %s: files were changed", r.Dir, got, FileManifest, r.Manifest.Fingerprint)
 	}
 	return nil
-}
-
-// PointRow is a row of series.parquet: a Point with its name.
-type PointRow struct {
-	Time           sim.Time // start of the bin
-	Object         Object
-	Metric         string
-	Mean, Min, Max float64
-}
-
-// EventRow is a row of events.parquet: an Event with its names.
-type EventRow struct {
-	Time   sim.Time
-	Node   int32
-	Seq    uint64
-	Kind   EventKind
-	Object Object
-	Peer   Object // "" = none
-	Prio   int8
-	Value  float64
-	Cause  string
 }

@@ -95,7 +95,8 @@ func TestDamagedTablesDoNotPanic(t *testing.T) {
 		for range 1 + r.IntN(3) {
 			bad[4+r.IntN(len(bad)-12)] = byte(r.IntN(256)) // not the length of the footer
 		}
-		if scanParquet(bytes.NewReader(bad), int64(len(bad)), 40, func(*eventRow) bool { return true }) != nil {
+		columns := []*column{intColumn("time_ps"), smallColumn("node"), textColumn("kind"), floatColumn("value")}
+		if scanParquet(bytes.NewReader(bad), int64(len(bad)), 40, columns, func(int) bool { return true }) != nil {
 			failed++
 		}
 	}
@@ -143,8 +144,10 @@ func TestErrorsNameFileLineAndValue(t *testing.T) {
 	// A table of another kind.
 	p, err := os.ReadFile(filepath.Join(fresh(), FileEvents))
 	require.NoError(t, err)
-	_, err = openTable[pointRow](bytes.NewReader(p), int64(len(p)))
-	assert.ErrorContains(t, err, `no column "metric" of type STRING`)
+	_, err = openTable(bytes.NewReader(p), int64(len(p)), []*column{intColumn("time_ps"), textColumn("metric")})
+	assert.ErrorContains(t, err, `no column "metric" of type BYTE_ARRAY`)
+	_, err = openTable(bytes.NewReader(p), int64(len(p)), []*column{floatColumn("time_ps")})
+	assert.ErrorContains(t, err, `no column "time_ps" of type DOUBLE`)
 }
 
 func TestSecondsAreExact(t *testing.T) {

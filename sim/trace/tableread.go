@@ -7,33 +7,56 @@ import (
 	"io"
 	"iter"
 	"os"
-
-	"github.com/parquet-go/parquet-go"
+	"slices"
 
 	"rdmasim/sim"
 )
+
+// PointRow is a row of series.parquet: a Point with its name.
+type PointRow struct {
+	Time           sim.Time // start of the bin
+	Object         Object
+	Metric         string
+	Mean, Min, Max float64
+}
+
+// EventRow is a row of events.parquet: an Event with its names.
+type EventRow struct {
+	Time   sim.Time
+	Node   int32
+	Seq    uint64
+	Kind   EventKind
+	Object Object
+	Peer   Object // "" = none
+	Prio   int8
+	Value  float64
+	Cause  string
+}
 
 // Points yields the rows of series.parquet with the given metric ("" = all) of
 // the objects that keep wants (nil = all). Rows of one object and metric come
 // in the order of time. After an error there is nothing more.
 func (r *Run) Points(metric string, keep func(Object) bool) iter.Seq2[PointRow, error] {
 	return func(yield func(PointRow, error) bool) {
+		time, object, name := intColumn("time_ps"), textColumn("object"), textColumn("metric")
+		value, low, high := floatColumn("value"), floatColumn("min"), floatColumn("max")
 		wanted := map[Object]bool{}
-		err := scanTable(r, FileSeries, r.Manifest.Series, r.Manifest.Rows.Points, func(p *pointRow) bool {
-			if metric != "" && p.Metric != metric {
+		err := r.scanTable(FileSeries, r.Manifest.Series, r.Manifest.Rows.Points, []*column{time, object, name, value, low, high}, func(i int) bool {
+			if metric != "" && name.texts[i] != metric {
 				return true
 			}
 			if keep != nil {
-				w, ok := wanted[p.Object]
+				w, ok := wanted[object.texts[i]]
 				if !ok {
-					w = keep(p.Object)
-					wanted[p.Object] = w
+					w = keep(object.texts[i])
+					wanted[object.texts[i]] = w
 				}
 				if !w {
 					return true
 				}
 			}
-			return yield(PointRow{Time: sim.Time(p.TimePS), Object: p.Object, Metric: p.Metric, Mean: p.Value, Min: p.Min, Max: p.Max}, nil)
+			return yield(PointRow{Time: sim.Time(time.ints[i]), Object: object.texts[i], Metric: name.texts[i], Mean: value.floats[i],
+				Min: low.floats[i], Max: high.floats[i]}, nil)
 		})
 		if err != nil && err != errStop {
 			yield(PointRow{}, err)
@@ -45,16 +68,17 @@ func (r *Run) Points(metric string, keep func(Object) bool) iter.Seq2[PointRow, 
 // the order of time, node and sequence. After an error there is nothing more.
 func (r *Run) Events(kinds ...EventKind) iter.Seq2[EventRow, error] {
 	return func(yield func(EventRow, error) bool) {
-		err := scanTable(r, FileEvents, r.Manifest.Events, r.Manifest.Rows.Events, func(e *eventRow) bool {
-			wanted := len(kinds) == 0
-			for _, k := range kinds {
-				wanted = wanted || e.Kind == string(k)
-			}
-			if !wanted {
+		time, node, seq := intColumn("time_ps"), smallColumn("node"), intColumn("seq")
+		kind, object, peer := textColumn("kind"), textColumn("object"), textColumn("peer")
+		prio, value, cause := smallColumn("prio"), floatColumn("value"), textColumn("cause")
+		columns := []*column{time, node, seq, kind, object, peer, prio, value, cause}
+		err := r.scanTable(FileEvents, r.Manifest.Events, r.Manifest.Rows.Events, columns, func(i int) bool {
+			k := EventKind(kind.texts[i])
+			if len(kinds) > 0 && !slices.Contains(kinds, k) {
 				return true
 			}
-			return yield(EventRow{Time: sim.Time(e.TimePS), Node: e.Node, Seq: e.Seq, Kind: EventKind(e.Kind), Object: e.Object,
-				Peer: e.Peer, Prio: int8(e.Prio), Value: e.Value, Cause: e.Cause}, nil)
+			return yield(EventRow{Time: sim.Time(time.ints[i]), Node: int32(node.ints[i]), Seq: uint64(seq.ints[i]), Kind: k, Object: object.texts[i],
+				Peer: peer.texts[i], Prio: int8(prio.ints[i]), Value: value.floats[i], Cause: cause.texts[i]}, nil)
 		})
 		if err != nil && err != errStop {
 			yield(EventRow{}, err)
@@ -64,7 +88,7 @@ func (r *Run) Events(kinds ...EventKind) iter.Seq2[EventRow, error] {
 
 // scanTable calls each for the rows of a parquet file until it returns false,
 // which gives errStop.
-func scanTable[T any](r *Run, name string, sum FileSum, want int64, each func(*T) bool) error {
+func (r *Run) scanTable(name string, sum FileSum, want int64, columns []*column, each func(i int) bool) error {
 	f, err := os.Open(r.Path(name))
 	if err != nil {
 		return r.fail(name, err)
@@ -76,7 +100,7 @@ func scanTable[T any](r *Run, name string, sum FileSum, want int64, each func(*T
 		}
 		r.checked[name] = true
 	}
-	err = scanParquet(f, sum.Bytes, want, each)
+	err = scanParquet(f, sum.Bytes, want, columns, each)
 	if err != nil && err != errStop {
 		err = r.fail(name, err)
 	}
@@ -96,63 +120,4 @@ func (s FileSum) check(in io.Reader) error {
 		return fmt.Errorf("the file is not the one that %s describes: it was changed or damaged", FileManifest)
 	}
 	return nil
-}
-
-// scanParquet reads rows in chunks. The library panics on some corrupt input:
-// that becomes an error, while a panic of each stays a panic.
-func scanParquet[T any](in io.ReaderAt, size, want int64, each func(*T) bool) error {
-	t, err := openTable[T](in, size)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	if have := t.NumRows(); have != want {
-		return countMismatch(have, want)
-	}
-	rows := make([]T, 1024)
-	for left := want; left > 0; {
-		n, err := readRows(t, rows)
-		for i := range rows[:n] {
-			if !each(&rows[i]) {
-				return errStop
-			}
-		}
-		left -= int64(n)
-		if err == nil && n == 0 {
-			err = io.ErrNoProgress
-		}
-		if err != nil && (err != io.EOF || left > 0) {
-			return fmt.Errorf("corrupt: %w", err)
-		}
-	}
-	return nil
-}
-
-func openTable[T any](in io.ReaderAt, size int64) (t *parquet.GenericReader[T], err error) {
-	defer rescue(&err)
-	f, err := parquet.OpenFile(in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, fmt.Errorf("corrupt: %w", err)
-	}
-	want := parquet.SchemaOf(new(T))
-	for _, path := range want.Columns() {
-		have, ok := f.Schema().Lookup(path...)
-		need, _ := want.Lookup(path...)
-		if !ok || have.Node.Type().Kind() != need.Node.Type().Kind() || have.MaxRepetitionLevel != 0 {
-			return nil, fmt.Errorf("no column %q of type %v", path[0], need.Node.Type())
-		}
-	}
-	return parquet.NewGenericReader[T](f), nil
-}
-
-func readRows[T any](t *parquet.GenericReader[T], rows []T) (n int, err error) {
-	defer rescue(&err)
-	return t.Read(rows)
-}
-
-// rescue turns a panic of the parquet library into an error.
-func rescue(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("corrupt: %v", p)
-	}
 }
