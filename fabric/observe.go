@@ -49,10 +49,12 @@ func (s *Switch) logXon(in int, c uint8, g *PriorityGroup) {
 	}
 }
 
-// sample ends a bin of the time series of every port.
+// sample ends a bin of the time series of every port. Once a bin is like the
+// one before it in everything, sampling rests until something happens.
 func (s *Switch) sample() {
 	now, width := s.node.Now(), s.Cfg.Interval
 	at := now - sim.Time(width)
+	rows := len(s.Cfg.Sink.Points)
 	for i := range s.ports {
 		p := &s.ports[i]
 		SamplePort(&p.Port, p.id, s.Cfg.Sink, at, width, &p.binBytes, &p.lastBps)
@@ -65,6 +67,26 @@ func (s *Switch) sample() {
 			}
 		}
 	}
+	s.sampling = len(s.Cfg.Sink.Points) > rows
+	if s.sampling {
+		s.node.At(now.Add(width), KindSample, 0, 0)
+	}
+}
+
+// wake begins sampling again with the bin that now lies in.
+func (s *Switch) wake() {
+	s.sampling = true
+	now, width := s.node.Now(), s.Cfg.Interval
+	begin := now - now%sim.Time(width)
+	for i := range s.ports {
+		p := &s.ports[i]
+		for c := range p.q {
+			p.q[c].level.begin(begin)
+			p.pg[c].level.begin(begin)
+			p.binPause[c] = p.PausedTime(c, begin)
+		}
+	}
+	s.node.At(begin.Add(width), KindSample, 0, 0)
 }
 
 // SamplePort ends a bin of a port's throughput.

@@ -104,6 +104,14 @@ func (l *level) reset(now sim.Time) {
 	l.binIntegral = 0
 }
 
+// begin starts a bin at a time up to which nothing has changed.
+func (l *level) begin(t sim.Time) {
+	if t > l.at {
+		l.set(l.value, t)
+	}
+	l.binIntegral, l.binMin, l.binMax = l.integral, l.value, l.value
+}
+
 // bin ends a bin of the series and returns mean, least and greatest value, and
 // whether they differ from the bin before.
 func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, changed bool) {

@@ -13,16 +13,16 @@ import (
 // the port and class by which they came, and wait in the queue of the port and
 // class by which they go.
 type Switch struct {
-	Cfg   SwitchConfig
-	node  *sim.Node[packet.Packet]
-	ports []swPort
-	slab  slab
-	mmu   sharedBuffer
-	seed  uint64
-	pick  *sim.Rand
-	flows []flowlet
-	start sim.Time // of the measurement
-	hops  uint64
+	Cfg      SwitchConfig
+	node     *sim.Node[packet.Packet]
+	ports    []swPort
+	slab     slab
+	mmu      sharedBuffer
+	seed     uint64
+	pick     *sim.Rand
+	flows    []flowlet
+	start    sim.Time // of the measurement
+	sampling bool     // the end of a bin is scheduled, or there are no series
 }
 
 type swPort struct {
@@ -76,9 +76,8 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		}
 	}
 	s.mmu.init(&cfg)
-	if cfg.Interval > 0 {
-		s.node.At(sim.Time(cfg.Interval), KindSample, 0, 0)
-	}
+	s.sampling = cfg.Interval == 0
+	s.node.Done() // a switch starts nothing
 	return s
 }
 
@@ -88,6 +87,9 @@ func (s *Switch) Node() *sim.Node[packet.Packet] { return s.node }
 // OnMessage handles a frame that has arrived (or, in a cut-through switch, its header).
 func (s *Switch) OnMessage(in int, m *packet.Packet) {
 	p := &s.ports[in]
+	if !s.sampling {
+		s.wake()
+	}
 	if p.lossRand != nil && p.lossRand.Float64() < p.Cfg.Loss {
 		p.Stat.DropFault++
 		p.Stat.DropBytes += uint64(m.Size)
@@ -312,7 +314,6 @@ func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
 		s.transmit(port)
 	case KindSample:
 		s.sample()
-		s.node.At(s.node.Now().Add(s.Cfg.Interval), KindSample, 0, 0)
 	case KindTail:
 		m := s.slab.frames[arg].p
 		s.slab.drop(int32(arg))

@@ -127,12 +127,15 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 	at := new(atomic.Int64)
 	opt.Between = func(t sim.Time) {
 		at.Store(int64(t))
+		if w.check != nil {
+			w.check(t)
+		}
 		rows := 0
 		for _, k := range w.sinks {
 			rows += k.Len()
 		}
 		if rows >= drainAt && failed == nil {
-			if failed = out.Drain(w.sinks); failed != nil {
+			if failed = w.drain(out); failed != nil {
 				cancel()
 			}
 		}
@@ -145,6 +148,18 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 	}
 	res := &Result{Partial: r.Stopped, End: r.End, Events: r.Events, Workers: r.Workers, Wall: time.Since(start).Seconds(), CPU: cpuSeconds() - cpu}
 	return res, w.finish(out, res)
+}
+
+// drain writes the rows that wait in the sinks.
+func (w *world) drain(out *trace.Writer) error {
+	if w.spec.hpccCase != nil {
+		for _, k := range w.sinks {
+			for i := range k.Flows {
+				w.fctRows(&k.Flows[i])
+			}
+		}
+	}
+	return out.Drain(w.sinks)
 }
 
 // report calls Progress from time to time until the returned function is called.
@@ -176,14 +191,18 @@ func (w *world) report(o Options, opt sim.RunOptions, start time.Time, at *atomi
 
 // finish writes what is known only at the end.
 func (w *world) finish(out *trace.Writer, res *Result) error {
-	for i, n := range w.nics {
+	for _, n := range w.nics {
 		if n != nil {
 			n.Unfinished()
 		}
-		_ = i
 	}
-	if err := out.Drain(w.sinks); err != nil {
+	if err := w.drain(out); err != nil {
 		return err
+	}
+	if w.spec.hpccCase != nil {
+		if err := w.fctFile(out); err != nil {
+			return err
+		}
 	}
 	var list []trace.Counter
 	add := func(c trace.Counter) { list = append(list, c) }

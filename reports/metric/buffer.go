@@ -66,8 +66,10 @@ func mostUsedHeadroom(counters []trace.Counter) Headroom {
 	if h.MaxUsed == nil {
 		return h
 	}
-	h.Where = where.object
-	if where.prio >= 0 && !strings.Contains(where.object, "/") {
+	if *h.MaxUsed > 0 {
+		h.Where = where.object
+	}
+	if h.Where != "" && where.prio >= 0 && !strings.Contains(where.object, "/") {
 		h.Where = fmt.Sprintf("%s/pg%d", where.object, where.prio)
 	}
 	for i := range counters {

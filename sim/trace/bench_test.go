@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,15 +59,14 @@ func BenchmarkPoints(b *testing.B) {
 	}
 	_, err := w.Finish(ManifestEnd{Simulated: at})
 	require.NoError(b, err)
-	info, err := os.Stat(filepath.Join(dir, FileSeries))
-	require.NoError(b, err)
-	b.ReportMetric(float64(info.Size())/float64(points), "file-B/point")
+	reportSize(b, dir, FileSeries, points)
 }
 
 // BenchmarkEvents reports the cost of one event, fingerprint included.
 func BenchmarkEvents(b *testing.B) {
 	names, _ := benchSinks()
-	w := create(b, filepath.Join(b.TempDir(), "run"), names)
+	dir := filepath.Join(b.TempDir(), "run")
+	w := create(b, dir, names)
 	s := &Sink{}
 	b.ReportAllocs()
 	for i := range b.N {
@@ -78,6 +78,7 @@ func BenchmarkEvents(b *testing.B) {
 	require.NoError(b, w.Drain([]*Sink{s}))
 	_, err := w.Finish(ManifestEnd{})
 	require.NoError(b, err)
+	reportSize(b, dir, FileEvents, b.N)
 }
 
 func BenchmarkReadPoints(b *testing.B) {
@@ -126,4 +127,41 @@ func TestWriterMemoryIsBounded(t *testing.T) {
 	}
 	t.Logf("peak %d KiB", peak>>10)
 	require.Less(t, peak, int64(20<<20))
+}
+
+func BenchmarkFlows(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "run")
+	w := create(b, dir, nil)
+	s := &Sink{}
+	b.ReportAllocs()
+	for i := range b.N {
+		at := sim.Time(i) * 1_234_567
+		s.Flow(Flow{ID: uint64(i), Src: "h117", Dst: "h1023", QP: 17, Verb: "WRITE", Bytes: 1_000_000, Start: at, End: at + 85_123_457, Ideal: 80_000_001,
+			Delivered: 1_000_000, Status: StatusSuccess, Workload: "poisson"})
+		if len(s.Flows) == 1000 {
+			require.NoError(b, w.Drain([]*Sink{s}))
+		}
+	}
+	require.NoError(b, w.Drain([]*Sink{s}))
+	_, err := w.Finish(ManifestEnd{})
+	require.NoError(b, err)
+	reportSize(b, dir, FileFlows, b.N)
+	r, err := Open(dir)
+	require.NoError(b, err)
+	b.StopTimer()
+	start := time.Now()
+	for _, err := range r.Flows() {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(time.Since(start).Nanoseconds())/float64(b.N), "read-ns/op")
+}
+
+// reportSize reports what a row takes on disk.
+func reportSize(b *testing.B, dir, name string, rows int) {
+	b.Helper()
+	info, err := os.Stat(filepath.Join(dir, name))
+	require.NoError(b, err)
+	b.ReportMetric(float64(info.Size())/float64(rows), "file-B/row")
 }

@@ -41,6 +41,17 @@ func (f *Flow) normal() {
 	f.Verb, f.Status, f.Tag = clean(f.Verb), clean(f.Status), clean(f.Tag)
 }
 
+// check says why no reader would accept the row; f is normal.
+func (f *Flow) check() error {
+	switch {
+	case f.Bytes < 0 || f.Delivered < 0:
+		return fmt.Errorf("%d of %d bytes delivered: neither may be negative", int64(f.Delivered), int64(f.Bytes))
+	case f.Start >= 0 && f.End >= 0 && f.End < f.Start:
+		return fmt.Errorf("it ends at %v, before it was posted at %v", f.End, f.Start)
+	}
+	return nil
+}
+
 // appendFlow appends a row of flows.csv; f is normal.
 func appendFlow(b []byte, f *Flow) []byte {
 	b = append(strconv.AppendUint(b, f.ID, 10), ',')
@@ -164,8 +175,8 @@ func (r *row) flow() (Flow, error) {
 		Start: sim.Time(r.time(6, -1)), End: sim.Time(r.time(7, -1)), Ideal: sim.Duration(r.time(9, 0)),
 		Retransmits: r.uint(11, 64), Status: r.text(12), Workload: r.text(13), Tag: r.text(14), Delivered: r.count(15),
 	}
-	if r.err == nil && f.Start >= 0 && f.End >= 0 && f.End < f.Start {
-		r.err = fmt.Errorf("end_s %s is before start_s %s", r.field(7), r.field(6))
+	if r.err == nil {
+		r.err = f.check()
 	}
 	return f, r.err
 }

@@ -261,6 +261,29 @@ func TestLateRowsAreAnError(t *testing.T) {
 	require.ErrorContains(t, w.Write(nil, nil, []Flow{{ID: 2, Src: "h0", End: 9}}), "flows.csv: message 2 of h0, complete at 9ps")
 }
 
+// What the reader would refuse the writer refuses: no run that cannot be read.
+func TestImpossibleFlowsAreErrors(t *testing.T) {
+	for want, f := range map[string]Flow{
+		"message 7 of h0: it ends at 4ps, before it was posted at 5ps":              {ID: 7, Src: "h0", Start: 5, End: 4},
+		"message 8 of h0: 0 of -1 bytes delivered: neither may be negative":         {ID: 8, Src: "h0", Bytes: -1},
+		"message 9 of h0: -2 of 10 bytes delivered: neither may be negative":        {ID: 9, Src: "h0", Bytes: 10, Delivered: -2},
+		"message 10 of h0: -2 of 10 bytes delivered: neither may be negative (end)": {ID: 10, Src: "h0", Bytes: 10, Delivered: -2, End: -1},
+	} {
+		root := t.TempDir()
+		w := create(t, filepath.Join(root, "run"), nil)
+		err := w.Write(nil, nil, []Flow{f})
+		if f.End < 0 {
+			require.NoError(t, err)
+		}
+		_, err = w.Finish(ManifestEnd{})
+		require.ErrorContains(t, err, strings.TrimSuffix(want, " (end)"))
+		require.Empty(t, listing(t, root))
+	}
+	w := create(t, filepath.Join(t.TempDir(), "run"), nil)
+	_, err := w.Finish(ManifestEnd{Simulated: -1})
+	require.ErrorContains(t, err, "ended before it began")
+}
+
 func TestTwiceCountedIsAnError(t *testing.T) {
 	w := create(t, filepath.Join(t.TempDir(), "run"), NewNames())
 	w.Counters([]Counter{{"a", -1, "x", 1}})

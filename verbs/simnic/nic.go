@@ -53,7 +53,7 @@ type NIC struct {
 	binCNP      uint64
 	lastCNP     float64
 	id          trace.ObjectID
-	measured    bool
+	sampling    bool // the end of a bin is scheduled, or there are no series
 }
 
 type closedQP struct {
@@ -68,6 +68,7 @@ type nicStat struct {
 	payload                                   uint64
 	acks, naks, rnrs, timeouts                uint64
 	cnpSent, cnpHandled, marked               uint64
+	early, naksGot                            uint64 // packets out of sequence, NAKs received
 }
 
 // nicPort is a port with the queue pairs and control packets that want to use it.
@@ -121,7 +122,7 @@ func (f *fifo) pop() packet.Packet {
 
 // New returns a NIC and adds it to the engine.
 func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
-	n := &NIC{cfg: cfg, ports: make([]nicPort, len(cfg.Ports)), accept: map[uint64]int32{}, peers: map[int32]int{}, measured: true}
+	n := &NIC{cfg: cfg, ports: make([]nicPort, len(cfg.Ports)), accept: map[uint64]int32{}, peers: map[int32]int{}}
 	n.node = e.AddNode(n, len(cfg.Ports), pod)
 	n.fb, n.cnpGap = cfg.Algorithm.Feedback()
 	if cfg.Algorithm.ECT() {
@@ -148,8 +149,8 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 		for i := range cfg.SeriesQPs {
 			cfg.Names.ID(fmt.Sprintf("%s/qp%d", cfg.Name, i+1))
 		}
-		n.node.At(sim.Time(cfg.Interval), fabric.KindSample, 0, 0)
 	}
+	n.sampling = cfg.Interval == 0
 	return n
 }
 
@@ -365,7 +366,6 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.activity()
 	case fabric.KindSample:
 		n.sample()
-		n.node.At(n.node.Now().Add(n.cfg.Interval), fabric.KindSample, 0, 0)
 	default:
 		p := &n.ports[port]
 		p.OnTimer(n.node, kind, port, arg)
@@ -379,6 +379,9 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 func (n *NIC) transmit(port int) {
 	p := &n.ports[port]
 	now := n.node.Now()
+	if !n.sampling {
+		n.beginSampling()
+	}
 	if p.FreeAt > now {
 		n.wake(p, port, p.FreeAt)
 		return

@@ -76,9 +76,25 @@ func (n *NIC) logPause(port int) {
 	p.logged = p.Paused
 }
 
-// sample ends a bin of the time series.
+// beginSampling starts sampling with the bin that now lies in.
+func (n *NIC) beginSampling() {
+	n.sampling = true
+	now, width := n.node.Now(), n.cfg.Interval
+	begin := now - now%sim.Time(width)
+	for i := range n.ports {
+		p := &n.ports[i]
+		for c := range p.binPause {
+			p.binPause[c] = p.PausedTime(c, begin)
+		}
+	}
+	n.node.At(begin.Add(width), fabric.KindSample, 0, 0)
+}
+
+// sample ends a bin of the time series. Once a bin is like the one before it
+// in everything, sampling rests until the NIC sends again.
 func (n *NIC) sample() {
 	now, width := n.node.Now(), n.cfg.Interval
+	rows := len(n.cfg.Sink.Points)
 	at := now - sim.Time(width)
 	put := func(id trace.ObjectID, metric string, v float64, last *float64) {
 		if v != *last {
@@ -115,6 +131,10 @@ func (n *NIC) sample() {
 			})
 		}
 	}
+	n.sampling = len(n.cfg.Sink.Points) > rows
+	if n.sampling {
+		n.node.At(now.Add(width), fabric.KindSample, 0, 0)
+	}
 }
 
 // ResetStat begins the measured interval.
@@ -145,7 +165,9 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add(trace.CountTimeouts, n.stat.timeouts)
 	add(trace.CountCNPSent, n.stat.cnpSent)
 	add(trace.CountCNPHandled, n.stat.cnpHandled)
-	add("ce_packets_received", n.stat.marked)
+	add(trace.CountCEReceived, n.stat.marked)
+	add(trace.CountOutOfSequence, n.stat.early)
+	add(trace.CountNaksReceived, n.stat.naksGot)
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferMax, Value: float64(n.rx.max)})

@@ -370,6 +370,7 @@ func (n *NIC) onAck(m *packet.Packet) {
 	now := n.node.Now()
 	q.peerQP = m.SrcQP
 	if m.Kind == packet.Nak {
+		n.stat.naksGot++
 		n.onNak(q, m, now)
 		return
 	}

@@ -122,6 +122,7 @@ func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
 // outOfOrder discards a packet that came too early.
 func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet) {
 	n.stat.discarded++
+	n.stat.early++
 	now := n.node.Now()
 	if n.cfg.GoBack0 && !q.nakSent {
 		// The message begins anew: what has arrived of it is worth nothing.
