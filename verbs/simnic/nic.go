@@ -50,6 +50,7 @@ type NIC struct {
 	rx          rxBuffer
 	stat        nicStat
 	watched     []*qp
+	inbound     []*inbound
 	binCNP      uint64
 	lastCNP     float64
 	id          trace.ObjectID
