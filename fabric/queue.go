@@ -11,11 +11,11 @@ import (
 type EgressQueue struct {
 	head, tail int32 // 0 = empty
 	Bytes      int64
-	Deficit    int64
+	Eligible   uint64 // ECT frames that left while marking was on
 	ecn        ECNConfig
 	level      level
-	Eligible   uint64 // ECT frames that left while marking was on
 	Marked     uint64
+	Deficit    int64
 	binMarked  uint64
 }
 

@@ -24,11 +24,14 @@ type Switch struct {
 	sampling bool     // the end of a bin is scheduled, or there are no series
 }
 
+// swPort is a port of a switch; what every frame needs comes first.
 type swPort struct {
-	Port
+	alpha    int64 // dynamic threshold of its groups
 	nonEmpty uint8
 	waking   bool
 	turn     uint8 // class whose turn it is
+	lossy    bool  // frames are lost on the link
+	Port
 	ecnRand  *sim.Rand
 	lossRand *sim.Rand
 	q        [8]EgressQueue
@@ -58,7 +61,9 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		p, c := &s.ports[i], &cfg.Ports[i]
 		p.Port = NewPort(c.PortConfig)
 		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
+		p.alpha = c.Alpha
 		if c.Loss > 0 {
+			p.lossy = true
 			p.lossRand = cfg.Rand(fmt.Sprintf("%s/port%d/loss", cfg.Name, i))
 		}
 		name := fmt.Sprintf("%s:%d", cfg.Name, i)
@@ -88,7 +93,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 	if !s.sampling {
 		s.wake()
 	}
-	if p.lossRand != nil && p.lossRand.Float64() < p.Cfg.Loss {
+	if p.lossy && p.lossRand.Float64() < p.Cfg.Loss {
 		p.Stat.DropFault++
 		p.Stat.DropBytes += uint64(m.Size)
 		s.dropped(in, m, "link loss")
