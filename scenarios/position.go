@@ -102,6 +102,20 @@ func (s *source) find(path string) (Position, bool) {
 	return pos, true
 }
 
+// text returns the scalar that a path leads to, "" where there is none.
+func (s *source) text(path string) string {
+	if s == nil || s.root == nil {
+		return ""
+	}
+	n := s.root
+	for _, seg := range split(path) {
+		if _, n = child(n, seg); n == nil {
+			return ""
+		}
+	}
+	return scalarText(n)
+}
+
 // place returns where an entry stands: its value if that is a scalar, else its key.
 func (s *source) place(key, value *yaml.Node) Position {
 	at := key
@@ -152,8 +166,13 @@ func (s *Spec) Position(path string) Position {
 // At returns where workload i of the traffic list stands.
 func (s *Spec) At(i int) Position { return s.Position("traffic." + strconv.Itoa(i)) }
 
-// errorAt returns an error about the value of a path.
+// errorAt returns an error about the value of a path, which is shown as it was
+// written if it was.
 func (s *Spec) errorAt(path, value, format string, args ...any) error {
+	if text := s.source.text(path); value != "" && text != "" {
+		value = text
+	}
+	value = zeroInPlainUnits(value)
 	return &Error{Pos: s.Position(path), Path: path, Value: value, Problem: fmt.Sprintf(format, args...)}
 }
 
@@ -214,7 +233,10 @@ func (s *Spec) descend(path, head string) (deeper, value string) {
 // the parameters of the member that path names.
 func (s *Spec) below(path, key string) string {
 	full := join(path, key)
-	if _, ok := s.source.find(full); ok {
+	if _, ok := s.source.find(full); ok || s.paramsAt(full) != nil {
+		return full
+	}
+	if head, _, _ := strings.Cut(key, "."); path == "" && hasField(Spec{}, head) {
 		return full
 	}
 	if params := s.paramsAt(path); params != nil {
