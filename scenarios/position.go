@@ -45,29 +45,36 @@ func (e *Error) Error() string {
 	if e.Value != "" {
 		parts = append(parts, printable(e.Value))
 	}
-	return strings.Join(append(parts, e.Problem), ": ")
+	return strings.Join(append(parts, cut(e.Problem, mostSaid)), ": ")
 }
 
-// mostShown bounds how much of a user's text an error repeats.
-const mostShown = 80
+// Bounds on how much of a user's text an error repeats, and on an error.
+const (
+	mostShown = 80
+	mostSaid  = 4000
+)
+
+// cut returns s, or its beginning and ... where it is longer than n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}
 
 // printable returns s cut to a readable length, quoted where it would not
 // print as one line.
 func printable(s string) string {
-	cut := s
-	if len(s) > mostShown {
-		n := mostShown
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		cut = s[:n] + "..."
-	}
-	for _, r := range cut {
+	s = cut(s, mostShown)
+	for _, r := range s {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return strconv.Quote(cut)
+			return strconv.Quote(s)
 		}
 	}
-	return cut
+	return s
 }
 
 // source is the tree that a spec was read from.
