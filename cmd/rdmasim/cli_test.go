@@ -59,8 +59,8 @@ func (f *fakeProduct) product() product {
 			f.drawn = append(f.drawn, dir)
 			return filepath.Join(dir, "report", "index.html"), nil
 		},
-		compare: func(dirs []string, out string) (string, error) {
-			return filepath.Join(out, "index.html") + " of " + strings.Join(dirs, "+"), nil
+		compare: func(dirs []string, out string) (string, string, error) {
+			return "of " + strings.Join(dirs, "+") + "\n", filepath.Join(out, "index.html"), nil
 		},
 		metrics: func(string) (*metric.Metrics, error) { return &f.metrics, nil },
 		library: func() []libraryEntry {
@@ -190,7 +190,7 @@ func TestOtherCommands(t *testing.T) {
 		"list topologies":                    "star  One switch.\n",
 		"show demo":                          "name: demo\n",
 		"report runs/x":                      "runs/x/report/index.html\n",
-		"compare a b c --out d":              "d/index.html of a+b+c\n",
+		"compare a b c --out d":              "of a+b+c\nd/index.html\n",
 		"import topology f.csv --format csv": "csv f.csv: 3 bytes\n",
 		"version":                            versionLine() + "\n",
 		"--version":                          versionLine() + "\n",

@@ -16,14 +16,15 @@ type product struct {
 	// load reads a scenario by library name, YAML path or HPCC config.txt and
 	// applies path=value settings.
 	load func(name string, sets []string) (*scenarios.Spec, error)
-	// run runs a scenario and leaves its run directory.
+	// run runs a scenario and leaves its run directory, metrics included.
 	run func(ctx context.Context, spec *scenarios.Spec, opt runOptions) (*runResult, error)
 	// estimate says what a run will cost, and what its fabric is.
 	estimate func(spec *scenarios.Spec) (*estimate, error)
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
-	// compare draws the comparison of several runs into out.
-	compare func(dirs []string, out string) (string, error)
+	// compare draws the comparison of several runs into out and returns it as
+	// text with the path of its page.
+	compare func(dirs []string, out string) (text, page string, err error)
 	// metrics reads metrics.json of a run directory.
 	metrics func(dir string) (*metric.Metrics, error)
 	// library lists the scenarios that come with the program, in order.
@@ -37,25 +38,16 @@ type product struct {
 }
 
 // runOptions are the options of a run that are not part of the scenario.
-type runOptions struct {
-	Out      string
-	Workers  int
-	Progress func(progress)
-}
+type runOptions = scenarios.Options
 
 // progress is how far a run is.
-type progress struct {
-	SimTime, End sim.Time // End is sim.Never when the run ends by itself
-	Events, Hops uint64
-	Wall         float64 // seconds since the run began
-}
+type progress = scenarios.Progress
 
-// runResult is what a run says of itself when it has ended.
+// runResult is what a run left behind.
 type runResult struct {
 	Dir          string
 	Partial      bool
-	ExpectFailed int
-	Fingerprint  string
+	ExpectFailed int // expectations that do not hold
 	Notes        []string
 }
 

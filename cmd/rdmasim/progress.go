@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"rdmasim/reports/metric"
@@ -14,6 +15,8 @@ import (
 // meter shows the progress of a run: on a terminal one line that is rewritten,
 // or one JSON object per second when asked, else nothing.
 type meter struct {
+	mu sync.Mutex // runs report from a goroutine of their own
+
 	w     io.Writer
 	mode  meterMode
 	every time.Duration
@@ -48,8 +51,10 @@ func (a *app) newMeter(f *runFlags) *meter {
 	return m
 }
 
-// update is called by the run as often as it likes, from one goroutine.
+// update is called by the run as often as it likes.
 func (m *meter) update(p progress) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.latest, m.updated = p, true
 	if m.mode == meterOff {
 		return
@@ -106,11 +111,11 @@ type progressObject struct {
 
 func (m *meter) object(p progress, done bool) progressObject {
 	o := progressObject{SimulatedS: p.SimTime.Seconds(), Events: p.Events, PacketHops: p.Hops, EventsPerS: m.rate, WallS: p.Wall, Done: done}
-	if f, ok := p.fraction(); ok {
+	if f, ok := fraction(p); ok {
 		end := p.End.Seconds()
 		o.EndS, o.Fraction = &end, &f
-		if eta, ok := p.eta(); ok {
-			o.EtaS = &eta
+		if left, ok := eta(p); ok {
+			o.EtaS = &left
 		}
 	}
 	return o
@@ -120,19 +125,21 @@ func (m *meter) object(p progress, done bool) progressObject {
 func (m *meter) text(p progress) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s simulated", metric.Format(p.SimTime.Seconds(), metric.Seconds))
-	if f, ok := p.fraction(); ok {
+	if f, ok := fraction(p); ok {
 		fmt.Fprintf(&b, " of %s  %3.0f%%", metric.Format(p.End.Seconds(), metric.Seconds), 100*f)
 	}
-	fmt.Fprintf(&b, "  %s events/s", roughly(m.rate))
-	if eta, ok := p.eta(); ok {
-		fmt.Fprintf(&b, "  %s left", wallClock(eta))
+	if m.rate > 0 {
+		fmt.Fprintf(&b, "  %s events/s", roughly(m.rate))
+	}
+	if left, ok := eta(p); ok {
+		fmt.Fprintf(&b, "  %s left", wallClock(left))
 	}
 	return b.String()
 }
 
 // fraction returns the share of simulated time that has passed, false when the
 // end is not known.
-func (p progress) fraction() (float64, bool) {
+func fraction(p progress) (float64, bool) {
 	if p.End <= 0 || p.End == sim.Never {
 		return 0, false
 	}
@@ -140,8 +147,8 @@ func (p progress) fraction() (float64, bool) {
 }
 
 // eta returns the seconds that are left at the pace so far.
-func (p progress) eta() (float64, bool) {
-	f, ok := p.fraction()
+func eta(p progress) (float64, bool) {
+	f, ok := fraction(p)
 	if !ok || f <= 0 || p.Wall <= 0 {
 		return 0, false
 	}
@@ -150,6 +157,12 @@ func (p progress) eta() (float64, bool) {
 
 // clear removes the line from the terminal.
 func (m *meter) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.erase()
+}
+
+func (m *meter) erase() {
 	if m.on {
 		fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.width))
 		m.on, m.width = false, 0
@@ -158,7 +171,9 @@ func (m *meter) clear() {
 
 // finish ends the display; with JSON the last object says done.
 func (m *meter) finish() {
-	m.clear()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.erase()
 	if m.mode == meterJSON && m.updated {
 		if m.rate == 0 {
 			m.measure(m.latest)

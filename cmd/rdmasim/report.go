@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -40,11 +41,11 @@ compared with.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			page, err := a.compare(args, out)
+			text, page, err := a.compare(args, out)
 			if err != nil {
 				return inputError(err)
 			}
-			fmt.Fprintln(a.stdout, page)
+			fmt.Fprintf(a.stdout, "%s\n%s\n", strings.TrimRight(text, "\n"), page)
 			return nil
 		},
 	}
