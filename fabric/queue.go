@@ -40,7 +40,7 @@ type level struct {
 // most an eighth too high.
 const (
 	histSub  = 8
-	histSize = 40 * histSub
+	histSize = 26 * histSub // up to 256 MiB
 )
 
 func histBucket(v int64) int {

@@ -156,7 +156,6 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 			s.node.Free(slot)
 			return
 		}
-		m = s.node.Message(slot)
 		if q.ecn.On && q.ecn.At == MarkAtEnqueue {
 			s.mark(o, q, m, q.Bytes+int64(m.Size))
 		}
@@ -280,7 +279,6 @@ func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 			}
 		}
 		s.release(int(m.InPort), c, int64(m.Size))
-		m = s.node.Message(slot)
 	}
 	o.Send(s.node, out, m)
 	s.node.Free(slot)

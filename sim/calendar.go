@@ -17,10 +17,35 @@ type calendar[M any] struct {
 	shift      uint
 	waiting    int
 
-	msgs    []slot[M]
+	chunks  []*[chunkSlots]slot[M]
+	slots   int32 // in use so far, slot 0 is none
 	msgFree []int32
 	current int32 // slot of the message that is being handled
 	kept    bool
+}
+
+// chunkSlots is how many messages are made room for at a time. Slots never
+// move, so that nothing is copied as a run grows.
+const chunkSlots = 1 << 12
+
+// at returns a slot.
+func (c *calendar[M]) at(i int32) *slot[M] {
+	return &c.chunks[uint32(i)/chunkSlots][uint32(i)%chunkSlots]
+}
+
+// take returns the number of an unused slot.
+func (c *calendar[M]) take() int32 {
+	if k := len(c.msgFree); k > 0 {
+		i := c.msgFree[k-1]
+		c.msgFree = c.msgFree[:k-1]
+		return i
+	}
+	i := c.slots
+	c.slots++
+	if int(i)/chunkSlots == len(c.chunks) {
+		c.chunks = append(c.chunks, new([chunkSlots]slot[M]))
+	}
+	return i
 }
 
 // slot holds a message from its arrival until it is freed.
@@ -41,7 +66,7 @@ func newCalendar[M any](ports int, window Duration) calendar[M] {
 		shift++
 	}
 	return calendar[M]{length: window, shift: shift, heads: make([]int32, n), bitmap: make([]uint64, n/64),
-		events: make([]event, 1, 256), msgs: make([]slot[M], 1, 256)}
+		events: make([]event, 1, 256), chunks: []*[chunkSlots]slot[M]{new([chunkSlots]slot[M])}, slots: 1}
 }
 
 // open begins a window of a group.
@@ -111,7 +136,7 @@ func (c *calendar[M]) run() {
 		port := int(key >> 40 & 0xffff)
 		if k := Kind(key >> 56); k == KindMessage {
 			c.current, c.kept = int32(arg), false
-			n.handler.OnMessage(port, &c.msgs[arg].m)
+			n.handler.OnMessage(port, &c.at(int32(arg)).m)
 			if !c.kept {
 				c.msgFree = append(c.msgFree, int32(arg))
 			}

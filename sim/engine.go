@@ -114,15 +114,14 @@ func (n *Node[M]) Keep() int32 {
 	return w.current
 }
 
-// Message returns the message in a slot. The pointer holds until the next Send
-// of any node of the group.
-func (n *Node[M]) Message(slot int32) *M { return &n.g.worker.msgs[slot].m }
+// Message returns the message in a slot; the pointer holds until Free.
+func (n *Node[M]) Message(slot int32) *M { return &n.g.worker.at(slot).m }
 
 // Link sets the slot that follows a slot in a list of the owner's.
-func (n *Node[M]) Link(slot, next int32) { n.g.worker.msgs[slot].next = next }
+func (n *Node[M]) Link(slot, next int32) { n.g.worker.at(slot).next = next }
 
 // Follower returns what Link has set, 0 for a slot just kept.
-func (n *Node[M]) Follower(slot int32) int32 { return n.g.worker.msgs[slot].next }
+func (n *Node[M]) Follower(slot int32) int32 { return n.g.worker.at(slot).next }
 
 // Free gives a kept slot back.
 func (n *Node[M]) Free(slot int32) { n.g.worker.msgFree = append(n.g.worker.msgFree, slot) }
@@ -388,16 +387,9 @@ func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
 }
 
 func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
-	w := g.worker
-	var i int32
-	if k := len(w.msgFree); k > 0 {
-		i = w.msgFree[k-1]
-		w.msgFree = w.msgFree[:k-1]
-	} else {
-		w.msgs = append(w.msgs, slot[M]{})
-		i = int32(len(w.msgs) - 1)
-	}
-	w.msgs[i].m, w.msgs[i].next = *m, 0
+	i := g.worker.take()
+	k := g.worker.at(i)
+	k.m, k.next = *m, 0
 	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(i))
 }
 
