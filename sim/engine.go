@@ -99,6 +99,10 @@ func (n *Node[M]) Send(port int, at Time, m *M) {
 	if len(o.box[p]) == 0 {
 		d := o.dst.g.index
 		w.dirty[p][d] = append(w.dirty[p][d], o)
+		if k := len(w.boxes); k > 0 {
+			o.box[p] = w.boxes[k-1]
+			w.boxes = w.boxes[:k-1]
+		}
 	}
 	o.box[p] = append(o.box[p], timed[M]{at, *m})
 	if at < w.sentMin {

@@ -15,7 +15,10 @@ type worker[M any] struct {
 	parity int
 	// dirty[p][g] lists the links towards group g that took messages of this
 	// worker's nodes in windows of parity p.
-	dirty   [2][][]*outlet[M]
+	dirty [2][][]*outlet[M]
+	// boxes are empty ones that links can fill: one that has just been read is
+	// still in the cache.
+	boxes   [][]timed[M]
 	sentMin Time // earliest arrival among the messages sent in this window
 	nextMin Time // earliest event of the groups
 	done    int
@@ -60,7 +63,8 @@ func (g *group[M]) take(list []*outlet[M], parity int) {
 			o.seq++
 			g.insertMessage(box[i].at, o.dst.local, o.port, o.seq, &box[i].m)
 		}
-		o.box[parity] = box[:0]
+		o.box[parity] = nil
+		g.worker.boxes = append(g.worker.boxes, box[:0])
 	}
 }
 
