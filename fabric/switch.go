@@ -17,6 +17,7 @@ type Switch struct {
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
 	mmu      sharedBuffer
+	pool     *chunk // unused pieces of queues
 	seed     uint64
 	pick     *sim.Rand
 	flows    []flowlet
@@ -149,21 +150,16 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 			s.discard(slot)
 			return
 		}
-		if slot == 0 {
-			slot = s.node.Keep()
-		}
 		if !s.admit(in, o, m) {
-			s.node.Free(slot)
+			s.discard(slot)
 			return
 		}
 		if q.ecn.On && q.ecn.At == MarkAtEnqueue {
 			s.mark(o, q, m, q.Bytes+int64(m.Size))
 		}
 	}
-	if slot == 0 {
-		slot = s.node.Keep()
-	}
-	s.enqueue(o, c, slot, int64(m.Size))
+	s.enqueue(o, c, m)
+	s.discard(slot)
 	s.transmit(out)
 }
 
@@ -182,15 +178,10 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 	s.ports[out].Send(s.node, out, m)
 }
 
-func (s *Switch) enqueue(o *swPort, c uint8, slot int32, size int64) {
+func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
 	q := &o.q[c]
-	if q.tail == 0 {
-		q.head = slot
-	} else {
-		s.node.Link(q.tail, slot)
-	}
-	q.tail = slot
-	q.Bytes += size
+	q.fifo.push(&s.pool, m)
+	q.Bytes += int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
 	o.nonEmpty |= 1 << c
 }
@@ -240,7 +231,7 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 	for {
 		c := o.turn
 		if ready&(1<<c) != 0 {
-			size := int64(s.node.Message(o.q[c].head).Size)
+			size := int64(o.q[c].fifo.front().Size)
 			if o.q[c].Deficit >= size {
 				o.q[c].Deficit -= size
 				return c
@@ -259,13 +250,11 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 // dequeue sends the first frame of a class.
 func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 	q := &o.q[c]
-	slot := q.head
-	m := s.node.Message(slot)
-	q.head = s.node.Follower(slot)
+	m := q.fifo.front()
+	q.fifo.pop(&s.pool)
 	q.Bytes -= int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
-	if q.head == 0 {
-		q.tail = 0
+	if q.fifo.empty() {
 		q.Deficit = 0
 		o.nonEmpty &^= 1 << c
 	}
@@ -281,7 +270,6 @@ func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 		s.release(int(m.InPort), c, int64(m.Size))
 	}
 	o.Send(s.node, out, m)
-	s.node.Free(slot)
 }
 
 // mark sets CE with the probability of the marking curve at a queue length.

@@ -17,7 +17,7 @@ type calendar[M any] struct {
 	shift      uint
 	waiting    int
 
-	chunks  []*[chunkSlots]slot[M]
+	chunks  []*[chunkSlots]M
 	slots   int32 // in use so far, slot 0 is none
 	msgFree []int32
 	current int32 // slot of the message that is being handled
@@ -29,7 +29,7 @@ type calendar[M any] struct {
 const chunkSlots = 1 << 12
 
 // at returns a slot.
-func (c *calendar[M]) at(i int32) *slot[M] {
+func (c *calendar[M]) at(i int32) *M {
 	return &c.chunks[uint32(i)/chunkSlots][uint32(i)%chunkSlots]
 }
 
@@ -43,15 +43,9 @@ func (c *calendar[M]) take() int32 {
 	i := c.slots
 	c.slots++
 	if int(i)/chunkSlots == len(c.chunks) {
-		c.chunks = append(c.chunks, new([chunkSlots]slot[M]))
+		c.chunks = append(c.chunks, new([chunkSlots]M))
 	}
 	return i
-}
-
-// slot holds a message from its arrival until it is freed.
-type slot[M any] struct {
-	m    M
-	next int32
 }
 
 // newCalendar lays out about two buckets per event of a busy window: a group
@@ -66,7 +60,7 @@ func newCalendar[M any](ports int, window Duration) calendar[M] {
 		shift++
 	}
 	return calendar[M]{length: window, shift: shift, heads: make([]int32, n), bitmap: make([]uint64, n/64),
-		events: make([]event, 1, 256), chunks: []*[chunkSlots]slot[M]{new([chunkSlots]slot[M])}, slots: 1}
+		events: make([]event, 1, 256), chunks: []*[chunkSlots]M{new([chunkSlots]M)}, slots: 1}
 }
 
 // open begins a window of a group.
@@ -136,7 +130,7 @@ func (c *calendar[M]) run() {
 		port := int(key >> 40 & 0xffff)
 		if k := Kind(key >> 56); k == KindMessage {
 			c.current, c.kept = int32(arg), false
-			n.handler.OnMessage(port, &c.at(int32(arg)).m)
+			n.handler.OnMessage(port, c.at(int32(arg)))
 			if !c.kept {
 				c.msgFree = append(c.msgFree, int32(arg))
 			}

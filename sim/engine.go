@@ -119,13 +119,7 @@ func (n *Node[M]) Keep() int32 {
 }
 
 // Message returns the message in a slot; the pointer holds until Free.
-func (n *Node[M]) Message(slot int32) *M { return &n.g.worker.at(slot).m }
-
-// Link sets the slot that follows a slot in a list of the owner's.
-func (n *Node[M]) Link(slot, next int32) { n.g.worker.at(slot).next = next }
-
-// Follower returns what Link has set, 0 for a slot just kept.
-func (n *Node[M]) Follower(slot int32) int32 { return n.g.worker.at(slot).next }
+func (n *Node[M]) Message(slot int32) *M { return n.g.worker.at(slot) }
 
 // Free gives a kept slot back.
 func (n *Node[M]) Free(slot int32) { n.g.worker.msgFree = append(n.g.worker.msgFree, slot) }
@@ -392,8 +386,7 @@ func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
 
 func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
 	i := g.worker.take()
-	k := g.worker.at(i)
-	k.m, k.next = *m, 0
+	*g.worker.at(i) = *m
 	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(i))
 }
 

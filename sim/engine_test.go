@@ -158,7 +158,7 @@ func slowRun(e *Engine[token], end Time) {
 		g.now = ev.at
 		n := g.nodes[ev.node]
 		if k := Kind(ev.key >> 56); k == KindMessage {
-			m := g.worker.at(int32(ev.arg)).m
+			m := *g.worker.at(int32(ev.arg))
 			n.handler.OnMessage(int(ev.key>>40&0xffff), &m)
 		} else {
 			n.handler.OnTimer(k, int(ev.key>>40&0xffff), ev.arg)
