@@ -44,6 +44,10 @@ type BufferConfig struct {
 	// OncePerPort sets headroom and reserve aside once per port, however many
 	// lossless classes there are, as the HPCC ns-3 model does.
 	OncePerPort bool
+	// WholeFrames lets a frame into the shared buffer only if all of it stays
+	// below the threshold, as that model does; otherwise the frame that crosses
+	// the threshold is the last one there.
+	WholeFrames bool
 }
 
 // Balance is the method of choosing among equal-cost paths.

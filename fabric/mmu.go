@@ -105,7 +105,12 @@ func (s *Switch) admit(in int, o *swPort, m *packet.Packet) bool {
 	cfg := &s.Cfg.Ports[in]
 	limit := b.limit(cfg.Alpha)
 	shared := max(g.Ingress-b.reserve, 0)
-	if g.Headroom+size > cfg.Headroom && (shared+size > limit || size > b.free()) && g.Ingress+size > b.reserve {
+	full := shared >= limit // what is below the threshold may still grow by one frame
+	if s.Cfg.Buffer.WholeFrames {
+		full = shared+size > limit
+	}
+	full = full || size > b.free()
+	if g.Headroom+size > cfg.Headroom && full && g.Ingress+size > b.reserve {
 		p.Stat.DropLossless++
 		p.Stat.DropBytes += uint64(size)
 		s.dropped(in, m, "headroom exhausted")
@@ -115,7 +120,7 @@ func (s *Switch) admit(in int, o *swPort, m *packet.Packet) bool {
 	switch n := g.Ingress + size; {
 	case n <= b.reserve:
 		g.Ingress = n
-	case n-b.reserve > limit || size > b.free():
+	case full && (!s.Cfg.Buffer.WholeFrames || n-b.reserve > limit):
 		g.Headroom += size
 		g.maxHead = max(g.maxHead, g.Headroom)
 		g.binHead = max(g.binHead, g.Headroom)
@@ -204,6 +209,8 @@ func (s *Switch) InUse() (accounted, queued int64) {
 // Headroom returns how many bytes may still arrive over a link after its
 // receiver has decided to pause the sender:
 //
+//	frame: the frame that crosses the threshold, where no shared buffer is left
+//	    for it
 //	2*(frame+overhead): one own frame that the pause frame waits behind, and
 //	    one frame that the sender has just begun
 //	pfc+overhead: the pause frame itself
@@ -221,5 +228,5 @@ func Headroom(rate, back sim.Rate, thereAndBack, response sim.Duration, frame, o
 	if rate.TxTime(h) < wait {
 		h++
 	}
-	return h + frame + overhead
+	return h + frame + overhead + frame
 }

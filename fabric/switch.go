@@ -77,6 +77,7 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 	}
 	s.mmu.init(&cfg)
 	s.sampling = cfg.Interval == 0
+	s.node.Done() // a switch starts nothing
 	return s
 }
 

@@ -31,9 +31,10 @@ type world struct {
 	hosts    []int            // node by number of host
 	hostOf   []int            // number of host by node, -1
 	sizes    []simnic.FrameSizes
-	maxFrame sim.Bytes  // largest data frame of any NIC
-	fct      []hpcc.FCT // rows of fct.txt, under the rules of the HPCC model
-	hops     uint64     // before the counters were reset
+	maxFrame sim.Bytes        // largest data frame of any NIC
+	fct      []hpcc.FCT       // rows of fct.txt, under the rules of the HPCC model
+	check    func(t sim.Time) // called between windows, by tests
+	hops     uint64           // before the counters were reset
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -299,7 +300,7 @@ func (w *world) addSwitch(i int) error {
 	}
 	if s.hpcc() {
 		c.Bypass = 1
-		c.Buffer.OncePerPort = true
+		c.Buffer.OncePerPort, c.Buffer.WholeFrames = true, true
 	}
 	for p := range ports {
 		c.Ports = append(c.Ports, w.switchPort(i, p))

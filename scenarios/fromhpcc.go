@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -22,21 +23,29 @@ const (
 	hpccPFC    = 43
 )
 
-// FromHPCC turns a case of the HPCC ns-3 model into a scenario that follows
-// that model's rules. file is the path of its config.txt.
-func FromHPCC(c *hpcc.Case, file string) (*Spec, error) {
+// FromHPCC turns a case of the HPCC ns-3 model into a scenario. With compat
+// hpcc the run follows that model's rules; otherwise the same fabric, traffic,
+// thresholds and parameters run on the true model: RoCEv2 frames, picoseconds,
+// CNP packets, timed pauses, computed headroom. file is the path of config.txt.
+func FromHPCC(c *hpcc.Case, file, compat string) (*Spec, error) {
 	if err := c.Config.Require(hpcc.NoCC, hpcc.DCQCN); err != nil {
 		return nil, err
 	}
 	s := Defaults()
 	s.Name = hpccName(file)
 	s.Description = "read from the HPCC ns-3 configuration " + filepath.Base(file)
-	s.Compat = CompatHPCC
+	s.Compat = compat
 	s.UntilDone, s.Duration, s.MaxDuration = true, 0, c.Config.StopTime
 	s.Topology = Member{"custom", hpccTopology(c)}
-	s.Switch = hpccSwitch(s.Switch, c)
-	s.NIC = hpccNIC(s.NIC, c)
-	if err := hpccCongestion(&s.NIC, c.Config); err != nil {
+	if compat == CompatHPCC {
+		s.Switch = hpccSwitch(s.Switch, c)
+		s.NIC = hpccNIC(s.NIC, c)
+	} else {
+		trueSwitch(&s.Switch, c)
+		s.NIC.Frame.Payload, s.NIC.Frame.Set, s.NIC.Frame.Overhead = c.Config.Payload, true, AutoValue[sim.Bytes]()
+		s.NIC.DSCP = s.NIC.Priority
+	}
+	if err := hpccCongestion(&s.NIC, c.Config, compat); err != nil {
 		return nil, err
 	}
 	if c.Config.HasWindow {
@@ -101,17 +110,42 @@ func hpccSwitch(sw SwitchSpec, c *hpcc.Case) SwitchSpec {
 	for k := range 8 {
 		sw.DSCPMap[k] = k
 	}
+	hpccMarking(&sw, c)
+	return sw
+}
+
+// hpccMarking gives every class the marking curve of its port's rate.
+func hpccMarking(sw *SwitchSpec, c *hpcc.Case) {
 	sw.ECN, sw.ECNByRate = nil, nil
-	if c.Config.EnableQCN {
-		for _, e := range c.Config.ECN {
-			m := map[int]ECNSpec{}
-			for k := 1; k < 8; k++ {
-				m[k] = ECNSpec{Kmin: e.Kmin, Kmax: e.Kmax, Pmax: sim.Ratio(e.Pmax), MarkAt: "dequeue", Above: "mark_all"}
-			}
-			sw.ECNByRate = append(sw.ECNByRate, ECNRateSpec{Rate: e.Rate, ECN: m})
+	if !c.Config.EnableQCN {
+		return
+	}
+	for _, e := range c.Config.ECN {
+		m := map[int]ECNSpec{}
+		for k := 1; k < 8; k++ {
+			m[k] = ECNSpec{Kmin: e.Kmin, Kmax: e.Kmax, Pmax: sim.Ratio(e.Pmax), MarkAt: "dequeue", Above: "mark_all"}
+		}
+		sw.ECNByRate = append(sw.ECNByRate, ECNRateSpec{Rate: e.Rate, ECN: m})
+	}
+}
+
+// trueSwitch keeps the defaults of a switch and takes buffer, thresholds and
+// the classes in use from the configuration. That model has no pipeline latency.
+func trueSwitch(sw *SwitchSpec, c *hpcc.Case) {
+	sw.Latency = 0
+	sw.Buffer.Size = c.Config.Buffer
+	sw.PFC.Priorities = nil
+	sw.DSCPMap = map[int]int{48: 6}
+	for _, f := range c.Flows {
+		if !slices.Contains(sw.PFC.Priorities, f.PG) {
+			sw.PFC.Priorities = append(sw.PFC.Priorities, f.PG)
 		}
 	}
-	return sw
+	slices.Sort(sw.PFC.Priorities)
+	for k := range 8 {
+		sw.DSCPMap[k] = k
+	}
+	hpccMarking(sw, c)
 }
 
 func hpccNIC(n NICSpec, c *hpcc.Case) NICSpec {
@@ -131,7 +165,9 @@ func hpccNIC(n NICSpec, c *hpcc.Case) NICSpec {
 	return n
 }
 
-func hpccCongestion(n *NICSpec, c *hpcc.Config) error {
+// hpccCongestion sets the algorithm; on the true model marks come back as CNPs,
+// at most one per RATE_DECREASE_INTERVAL.
+func hpccCongestion(n *NICSpec, c *hpcc.Config, compat string) error {
 	name := "dcqcn"
 	if c.CCMode == hpcc.NoCC {
 		name = "none"
@@ -147,6 +183,9 @@ func hpccCongestion(n *NICSpec, c *hpcc.Config) error {
 	p := e.Presets["hpcc"].(congestion.DCQCNParams)
 	p.AlphaTimer, p.CutInterval, p.RateTimer = c.AlphaResumeInterval, c.RateDecreaseInterval, c.RPTimer
 	p.G, p.F, p.RAI, p.RHAI, p.MinRate, p.Clamp = sim.Ratio(c.EWMAGain), c.FastRecoveryTimes, c.RateAI, c.RateHAI, c.MinRate, c.ClampTargetRate
+	if compat != CompatHPCC {
+		p.Feedback, p.CNPInterval, p.IntegerRates = congestion.FeedbackCNP, c.RateDecreaseInterval, false
+	}
 	n.Congestion.Params = p
 	return nil
 }

@@ -75,6 +75,9 @@ func (idle) Start(h workload.Host) { h.Done() }
 // attach plans the traffic and puts its instances on the hosts.
 func (w *world) attach(files func(string) ([]byte, error)) error {
 	c := &workload.Context{Duration: w.spec.Duration, Warmup: w.spec.Warmup, Rand: w.rand, File: files}
+	if w.spec.hpcc() {
+		c.MaxMessage = sim.TiB
+	}
 	if w.spec.UntilDone {
 		c.Duration = 0
 	}

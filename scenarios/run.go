@@ -3,8 +3,6 @@ package scenarios
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -49,11 +47,8 @@ const drainAt = 1 << 14
 // Run builds a scenario, runs it and leaves its run directory. A context that
 // is cancelled ends the run early; the directory then says so.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
-	w, err := build(s)
+	w, err := s.prepare()
 	if err != nil {
-		return nil, err
-	}
-	if err := w.attach(func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(s.Dir, name)) }); err != nil {
 		return nil, err
 	}
 	out, err := w.create(o)
@@ -66,6 +61,7 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		return nil, err
 	}
 	res.Dir = o.Out
+	res.Notes = s.notes()
 	return res, nil
 }
 
@@ -127,6 +123,9 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 	at := new(atomic.Int64)
 	opt.Between = func(t sim.Time) {
 		at.Store(int64(t))
+		if w.check != nil {
+			w.check(t)
+		}
 		rows := 0
 		for _, k := range w.sinks {
 			rows += k.Len()

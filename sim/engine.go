@@ -113,16 +113,21 @@ func (n *Node[M]) Done() {
 	if !n.done {
 		n.done = true
 		w := n.g.worker
+		if w == nil { // before the run
+			return
+		}
 		w.done++
 		w.doneAt = max(w.doneAt, n.g.now)
 	}
 }
 
-// Undo of Done: the node has something to do again.
+// Resume takes Done back: the node has something to do again.
 func (n *Node[M]) Resume() {
 	if n.done {
 		n.done = false
-		n.g.worker.done--
+		if w := n.g.worker; w != nil {
+			w.done--
+		}
 	}
 }
 

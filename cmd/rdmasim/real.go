@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -12,6 +13,7 @@ import (
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
+	"rdmasim/scenarios/library"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -20,14 +22,22 @@ import (
 // realProduct wires the commands to the packages below.
 func realProduct() product {
 	return product{
-		load:     func(string, []string) (*scenarios.Spec, error) { return nil, errNotBuilt },
+		load:     scenarios.Load,
 		run:      realRun,
-		estimate: func(*scenarios.Spec) (*estimate, error) { return nil, errNotBuilt },
+		estimate: realEstimate,
 		page:     realPage,
 		compare:  realCompare,
 		metrics:  metric.Load,
-		library:  func() []libraryEntry { return nil },
-		source:   func(string) (string, error) { return "", errNotBuilt },
+		library: func() (list []libraryEntry) {
+			for _, e := range library.List() {
+				list = append(list, libraryEntry(e))
+			}
+			return list
+		},
+		source: func(name string) (string, error) {
+			text, err := library.Get(name)
+			return string(text), err
+		},
 		catalogues: func() []catalogue {
 			return []catalogue{
 				members("topologies", topology.Topologies),
@@ -51,6 +61,23 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 		return nil, err
 	}
 	return &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}, nil
+}
+
+// realEstimate says what a run would cost.
+func realEstimate(spec *scenarios.Spec) (*estimate, error) {
+	e, err := scenarios.NewEstimate(spec)
+	if err != nil {
+		return nil, err
+	}
+	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
+		MemoryBytes: e.Memory, DiskBytes: e.Disk, Notes: append(e.Tiers, e.Notes...)}
+	switch {
+	case e.LowerBound:
+		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %v, and a lower bound", e.Pilot))
+	case !e.Complete:
+		out.Notes = append(out.Notes, fmt.Sprintf("figures from the first %v of %v", e.Pilot, e.Simulated))
+	}
+	return out, nil
 }
 
 // judgeRun writes metrics.json and expect.xml of a run directory and returns

@@ -40,9 +40,10 @@ func axisLabel(what string, s scale) string {
 	return what + " (" + s.unit + ")"
 }
 
-// linear makes an axis from lo to hi, values divided by s.
+// linear makes an axis from lo to hi, values divided by s. A range too small
+// for any scale becomes one of 1.
 func linear(a *plot.Axis, what string, s scale, lo, hi float64) {
-	if !(hi > lo) {
+	if !(hi-lo > s.div*1e-9) {
 		hi = lo + s.div
 	}
 	a.Min, a.Max = lo, hi
@@ -76,6 +77,9 @@ func (clippedLog) Normalize(lo, hi, x float64) float64 {
 	return math.Log(x/lo) / math.Log(hi/lo)
 }
 
+// maxName is how many letters of a name stand beside or above a plot.
+const maxName = 40
+
 // nominal makes a vertical axis of named rows: row i is at i, the first on top.
 func nominal(a *plot.Axis, names []string) {
 	n := len(names)
@@ -83,7 +87,7 @@ func nominal(a *plot.Axis, names []string) {
 	a.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	ticks := make([]plot.Tick, n)
 	for i, s := range names {
-		ticks[i] = plot.Tick{Value: float64(i), Label: s}
+		ticks[i] = plot.Tick{Value: float64(i), Label: elide(s, maxName)}
 	}
 	a.Tick.Marker = plot.ConstantTicks(ticks)
 	a.Tick.Length = 0

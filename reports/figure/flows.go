@@ -22,6 +22,7 @@ type FlowSet struct {
 	Workload          []uint16
 	Slowest           []trace.Flow            // completed, by slowdown (FCT where none), worst first
 	Peer              map[trace.Object]string // destination of each queue pair that has a goodput series
+	probe             map[trace.Object]bool   // queue pairs that only send pings
 	class             map[string]uint16
 	busy              map[trace.Object][]float32 // share of each column, of queue pairs with a goodput series
 }
@@ -31,6 +32,10 @@ const maxWorkloads = 1000
 
 // pingWorkload is the workload whose FCTs are latencies under load.
 const pingWorkload = "ping_mesh"
+
+func newFlowSet() FlowSet {
+	return FlowSet{Peer: map[trace.Object]string{}, class: map[string]uint16{}, probe: map[trace.Object]bool{}, busy: map[trace.Object][]float32{}}
+}
 
 func (s *FlowSet) add(f *trace.Flow, c Clock) {
 	s.Total++
@@ -86,6 +91,7 @@ func (s *FlowSet) cover(f *trace.Flow, c Clock) {
 	a := s.busy[qp]
 	if a != nil {
 		s.Peer[qp] = f.Dst
+		s.probe[qp] = f.Workload == pingWorkload
 	}
 	if a == nil || f.Start < 0 {
 		return
@@ -107,6 +113,35 @@ func (s *FlowSet) cover(f *trace.Flow, c Clock) {
 func (s *FlowSet) Busy(qp trace.Object, i int) bool {
 	a := s.busy[qp]
 	return a != nil && a[i] > 0.999
+}
+
+// BusyAverage returns the mean of a series of a queue pair over the time in
+// which it had a message outstanding; that over the run if there was none.
+func (s *FlowSet) BusyAverage(x *Series, c Clock) float64 {
+	sum, time := 0.0, 0.0
+	for i, b := range s.busy[x.Object] {
+		sum += float64(x.Mean[i]) * c.span(i).Seconds()
+		time += min(float64(b), 1) * c.span(i).Seconds()
+	}
+	if time == 0 {
+		return x.Average
+	}
+	return sum / time
+}
+
+// senders leaves out the queue pairs that only send pings, if there are
+// others: they measure latency and ask for next to nothing.
+func (s *FlowSet) senders(list []*Series) []*Series {
+	var out []*Series
+	for _, x := range list {
+		if !s.probe[x.Object] {
+			out = append(out, x)
+		}
+	}
+	if len(out) == 0 {
+		return list
+	}
+	return out
 }
 
 // values returns column v of the messages of one workload (-1 = all), sorted

@@ -24,7 +24,10 @@ func goodput(r *Run) Figure {
 	hideTime(top.Plot)
 
 	each := r.timePanel(190)
-	b := worst(list, func(s *Series) float64 { return -s.Average }, meanOf)
+	pings := len(list)
+	list = r.Flows.senders(list)
+	pings -= len(list)
+	b := worst(list, func(s *Series) float64 { return -r.Flows.BusyAverage(s, r.Clock) }, meanOf)
 	most := b.draw(r, &each)
 	for i := range each.Legend {
 		each.Legend[i].Label += r.toPeer(each.Legend[i].Label)
@@ -46,14 +49,17 @@ func goodput(r *Run) Figure {
 		f.Panels = append(f.Panels, fair)
 	}
 	slow := b.named[0]
-	f.Caption = fmt.Sprintf("The slowest of %s is %s%s with %s on average", Count(len(list), "queue pair"), slow.Object, r.toPeer(slow.Object), Bitrate(slow.Average))
+	f.Caption = fmt.Sprintf("The slowest of %s is %s%s with %s while it had something to send", Count(len(list), "queue pair"), slow.Object, r.toPeer(slow.Object), Bitrate(r.Flows.BusyAverage(slow, r.Clock)))
 	if len(list) == 1 {
-		f.Caption = fmt.Sprintf("The only queue pair, %s%s, delivered %s on average", slow.Object, r.toPeer(slow.Object), Bitrate(slow.Average))
+		f.Caption = fmt.Sprintf("The only queue pair, %s%s, delivered %s while it had something to send", slow.Object, r.toPeer(slow.Object), Bitrate(r.Flows.BusyAverage(slow, r.Clock)))
 	}
 	if v, n := average(jain, known); n > 0 && len(list) > 1 {
 		f.Caption += fmt.Sprintf("; Jain's index among those with something to send is %s on average (1 = all alike)", Number(v))
 	}
 	f.Caption += "."
+	if pings > 0 {
+		f.Caption += " Those that only send pings are left out below the total."
+	}
 	return f
 }
 

@@ -13,6 +13,10 @@ var _ = register("ingress", "ingress occupancy against the XOFF threshold", Paus
 // maxGroups is how many priority groups with a threshold each stay readable.
 const maxGroups = 3
 
+// comparable is how far above the occupancy a threshold is still drawn. It is
+// what the figure is about, so that the data may be flattened for it.
+const comparable = 10
+
 // ingress draws why PFC did or did not fire: the shared buffer that the
 // fullest priority groups used, and the dynamic threshold that they met.
 func ingress(r *Run) Figure {
@@ -36,7 +40,7 @@ func ingress(r *Run) Figure {
 	for _, s := range shown {
 		top = max(top, s.Peak)
 	}
-	reach := top * reachable
+	reach := top * comparable
 	hidden := 0
 	for i, s := range shown {
 		sty := seriesStyle(i)

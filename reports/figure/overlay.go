@@ -88,7 +88,7 @@ func overlayCDF(name, what string, scales []scale, print func(float64) string, l
 		}
 		lo, hi = min(lo, s[0]), max(hi, s[len(s)-1])
 		p.Add(line{pts: cdfPoints(s), sty: seriesStyle(i), step: true})
-		panel.Legend = append(panel.Legend, Key{Label: elide(list[i].Label, 40), Line: seriesStyle(i)})
+		panel.Legend = append(panel.Legend, Key{Label: list[i].Label, Line: seriesStyle(i)})
 		f.Table.Rows = append(f.Table.Rows, summaryRow(list[i].Label, s, print))
 	}
 	if hi == 0 {
@@ -116,7 +116,7 @@ func overlayTime(name, what string, scales []scale, print func(float64) string, 
 		any = true
 		r := Run{Clock: list[i].Clock}
 		p.Add(line{pts: r.points(v), sty: seriesStyle(i), step: true})
-		panel.Legend = append(panel.Legend, Key{Label: elide(list[i].Label, 40), Line: seriesStyle(i)})
+		panel.Legend = append(panel.Legend, Key{Label: list[i].Label, Line: seriesStyle(i)})
 		top = max(top, maxOf32(v))
 		f.Table.Rows = append(f.Table.Rows, []string{list[i].Label, print(list[i].Clock.mean(v)), print(maxOf32(v))})
 	}

@@ -10,7 +10,7 @@ var _ = register("queue", "queue length over time with Kmin, Kmax and XOFF", Con
 
 // reachable is how far above the data a threshold may lie and still be drawn:
 // farther, it would flatten the data.
-const reachable = 3
+const reachable = 2.5
 
 // queue draws the longest egress queues against the marking thresholds of
 // their priority and the XOFF threshold of the ingress side.

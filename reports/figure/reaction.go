@@ -12,7 +12,7 @@ var _ = register("reaction", "rate and alpha of the reaction points", Congestion
 // for DCQCN, alpha of the same queue pairs.
 func reaction(r *Run) Figure {
 	const title = "Reaction points"
-	rates, alphas := r.Series[trace.SeriesRate], r.Series[trace.SeriesAlpha]
+	rates, alphas := r.Flows.senders(r.Series[trace.SeriesRate]), r.Flows.senders(r.Series[trace.SeriesAlpha])
 	if len(rates) == 0 && len(alphas) == 0 {
 		return r.noSeries(title, trace.SeriesRate+" or "+trace.SeriesAlpha)
 	}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"image/color"
 	"image/png"
+	"math"
 	"regexp"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -23,6 +26,9 @@ const (
 	legendThumb vg.Length = 22
 	panelGap    vg.Length = 10
 
+	// axisLabelWidth is the room for the name of a vertical axis.
+	axisLabelWidth vg.Length = 19
+
 	// pngDPI gives 1500 pixels of width: sharp in a paper's column.
 	pngDPI = 150
 )
@@ -33,6 +39,7 @@ func legendRows(keys []Key, width vg.Length) [][]Key {
 	var rows [][]Key
 	var x vg.Length
 	for _, k := range keys {
+		k.Label = elide(k.Label, maxName)
 		w := legendThumb + 5 + textWidth(sty, k.Label) + 14
 		if len(rows) == 0 || x+w > width {
 			rows, x = append(rows, nil), 0
@@ -74,7 +81,12 @@ func (f *Figure) draw(c draw.Canvas, title bool) {
 		c.FillText(sty, vg.Point{X: area.Min.X, Y: area.Max.Y - titleHeight/2 + 3}, f.Title)
 		area.Max.Y -= titleHeight
 	}
-	tiles := make([]draw.Canvas, len(f.Panels))
+	type placed struct {
+		plot  plot.Plot
+		tile  draw.Canvas
+		label string
+	}
+	list := make([]placed, len(f.Panels))
 	var left, right vg.Length
 	for i := range f.Panels {
 		p := &f.Panels[i]
@@ -83,18 +95,34 @@ func (f *Figure) draw(c draw.Canvas, title bool) {
 		}
 		drawLegend(area, p.Legend)
 		area.Max.Y -= p.legendHeight()
-		tile := area
-		tile.Min.Y = area.Max.Y - p.Height
-		area.Max.Y = tile.Min.Y
-		data := p.Plot.DataCanvas(tile)
-		left, right = max(left, data.Min.X-tile.Min.X), max(right, tile.Max.X-data.Max.X)
-		tiles[i] = tile
+		l := &list[i]
+		l.plot, l.tile, l.label = *p.Plot, area, p.Plot.Y.Label.Text
+		l.plot.Y.Label.Text = "" // drawn here, so that labels of stacked panels align
+		l.tile.Min.Y = area.Max.Y - p.Height
+		area.Max.Y = l.tile.Min.Y
+		if l.label != "" {
+			l.tile.Min.X += axisLabelWidth
+		}
+		data := l.plot.DataCanvas(l.tile)
+		left, right = max(left, data.Min.X-area.Min.X), max(right, l.tile.Max.X-data.Max.X)
 	}
-	for i, tile := range tiles {
-		p := f.Panels[i].Plot
-		data := p.DataCanvas(tile)
-		p.Draw(draw.Crop(tile, left-(data.Min.X-tile.Min.X), tile.Max.X-data.Max.X-right, 0, 0))
+	for i := range list {
+		l := &list[i]
+		data := l.plot.DataCanvas(l.tile)
+		tile := draw.Crop(l.tile, left-(data.Min.X-area.Min.X), l.tile.Max.X-data.Max.X-right, 0, 0)
+		l.plot.Draw(tile)
+		drawAxisLabel(area, (data.Min.Y+data.Max.Y)/2, l.label)
 	}
+}
+
+// drawAxisLabel writes the name of a vertical axis at the left edge.
+func drawAxisLabel(area draw.Canvas, y vg.Length, label string) {
+	if label == "" {
+		return
+	}
+	sty := textOf(toneInk, sizeLabel, false)
+	sty.Rotation, sty.XAlign, sty.YAlign = math.Pi/2, text.XCenter, text.YTop
+	area.FillText(sty, vg.Point{X: area.Min.X, Y: y}, label)
 }
 
 func drawLegend(area draw.Canvas, keys []Key) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"strconv"
 	"strings"
 
@@ -89,7 +88,7 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 		return nil, err
 	}
 	for _, c := range list {
-		if math.IsNaN(c.Value) || math.IsInf(c.Value, 0) {
+		if !drawable(c.Value) {
 			continue
 		}
 		r.counters[c.Name] = append(r.counters[c.Name], c)
@@ -102,10 +101,13 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func (r *Run) loadFlows() error {
-	r.Flows.class = map[string]uint16{}
-	r.Flows.busy, r.Flows.Peer = map[trace.Object][]float32{}, map[trace.Object]string{}
-	for _, s := range r.Series[trace.SeriesGoodput] {
-		r.Flows.busy[s.Object] = make([]float32, r.Clock.Columns)
+	r.Flows = newFlowSet()
+	for _, metric := range []string{trace.SeriesGoodput, trace.SeriesRate, trace.SeriesAlpha} {
+		for _, s := range r.Series[metric] {
+			if r.Flows.busy[s.Object] == nil {
+				r.Flows.busy[s.Object] = make([]float32, r.Clock.Columns)
+			}
+		}
 	}
 	for f, err := range r.Run.Flows() {
 		if absent(err) {

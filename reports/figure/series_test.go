@@ -154,7 +154,7 @@ func TestJainAmongBusyQueuePairs(t *testing.T) {
 	r := &Run{Clock: newClock(4*us, 2*sim.Microsecond)}
 	mk := func(name string, v ...float32) *Series { return &Series{Object: name, Mean: v} }
 	list := []*Series{mk("a/qp1", 30, 10), mk("b/qp1", 10, 10), mk("c/qp1", 0, 0)}
-	r.Flows.busy, r.Flows.Peer = map[trace.Object][]float32{}, map[trace.Object]string{}
+	r.Flows = newFlowSet()
 	for _, s := range list {
 		r.Flows.busy[s.Object] = make([]float32, 2)
 	}
@@ -166,4 +166,24 @@ func TestJainAmongBusyQueuePairs(t *testing.T) {
 	require.Equal(t, []bool{true, true}, known)
 	require.InDelta(t, 40*40/(2*1000.0), v[0], 1e-6)
 	require.InDelta(t, 1, v[1], 1e-6)
+}
+
+// The slowest is the one that had something to send and got little, not the
+// one that asked for little: pings are left out, idle time does not count.
+func TestSlowestHadSomethingToSend(t *testing.T) {
+	r := &Run{Clock: newClock(4*us, 2*sim.Microsecond), Flows: newFlowSet()}
+	late := &Series{Object: "a/qp1", Mean: []float32{0, 90}, Average: 45}
+	slow := &Series{Object: "b/qp1", Mean: []float32{60, 60}, Average: 60}
+	ping := &Series{Object: "c/qp1", Mean: []float32{1, 1}, Average: 1}
+	list := []*Series{late, slow, ping}
+	for _, s := range list {
+		r.Flows.busy[s.Object] = make([]float32, 2)
+	}
+	r.Flows.add(&trace.Flow{Src: "a", QP: 1, Start: 2 * us, End: -1, Workload: "incast"}, r.Clock)
+	r.Flows.add(&trace.Flow{Src: "b", QP: 1, Start: 0, End: -1, Workload: "incast"}, r.Clock)
+	r.Flows.add(&trace.Flow{Src: "c", QP: 1, Start: 0, End: -1, Workload: pingWorkload}, r.Clock)
+	require.Equal(t, []*Series{late, slow}, r.Flows.senders(list))
+	require.Equal(t, []*Series{ping}, r.Flows.senders([]*Series{ping}), "pings alone are shown")
+	require.InDelta(t, 90, r.Flows.BusyAverage(late, r.Clock), 1e-9)
+	require.InDelta(t, 60, r.Flows.BusyAverage(slow, r.Clock), 1e-9)
 }

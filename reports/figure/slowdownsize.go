@@ -28,6 +28,9 @@ func slowdownBySize(r *Run) Figure {
 	if len(bins) == 0 {
 		return empty(title, "No message with a known ideal completion time completed.")
 	}
+	if len(bins) == 1 && bins[0].lo == bins[0].hi {
+		return empty(title, "All messages have the same size, "+Size(bins[0].lo)+".")
+	}
 	p := newPlot()
 	top := 1.0
 	f := Figure{Title: title, Table: Table{Head: []string{"size", "messages", "mean", "p50", "p95", "p99", "max"}}}
@@ -63,9 +66,6 @@ func slowdownBySize(r *Run) Figure {
 	}
 	f.Caption = fmt.Sprintf("The 99th percentile is worst for messages of %s: %s times the ideal time.",
 		names[worst], Number(quantile(bins[worst].slow, 0.99)))
-	if len(bins) == 1 {
-		f.Caption = fmt.Sprintf("All messages have the same size, %s.", names[0])
-	}
 	return f
 }
 

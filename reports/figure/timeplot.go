@@ -106,7 +106,7 @@ func (b bundle) draw(r *Run, panel *Panel) (top float64) {
 		top = max(top, maxOf32(b.value(b.named[i])))
 	}
 	for i, s := range b.named {
-		panel.Legend = append(panel.Legend, Key{Label: elide(s.Object, 40), Line: seriesStyle(i)})
+		panel.Legend = append(panel.Legend, Key{Label: s.Object, Line: seriesStyle(i)})
 	}
 	return top
 }

@@ -198,7 +198,7 @@ func (p *picture) drawTier(c draw.Canvas, tx, ty func(float64) vg.Length, row in
 	if !named {
 		left := sty
 		left.XAlign = text.XLeft
-		first, last := p.r.Topology.Nodes[list[0]].Name, p.r.Topology.Nodes[list[len(list)-1]].Name
+		first, last := elide(p.r.Topology.Nodes[list[0]].Name, maxName), elide(p.r.Topology.Nodes[list[len(list)-1]].Name, maxName)
 		at, name := vg.Point{X: c.Min.X, Y: ty(float64(row)) - 9}, first+" … "+last
 		halo(c, left, at, name)
 		c.FillText(left, at, name)

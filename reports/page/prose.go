@@ -169,7 +169,11 @@ func (w *writer) goodput() {
 		"Together they delivered %s of payload; the slowest queue pair got %s and the fastest %s, which gives a fairness (Jain's index) of %s, where 1 means that all got the same.",
 		figure.Bitrate(*g.Total), figure.Bitrate(*g.Min), figure.Bitrate(*g.Max), figure.Fraction(*g.Jain))
 	if n := len(w.r.Flows.Workloads); n > 1 {
-		w.say([]string{"flows.csv workload"}, "The queue pairs of all %s count alike here, also those that had little to send.", figure.Count(n, "workload"))
+		all := fmt.Sprintf("all %d", n)
+		if n == 2 {
+			all = "both"
+		}
+		w.say([]string{"flows.csv workload"}, "The queue pairs of %s workloads count alike here, also those that had little to send.", all)
 	}
 }
 

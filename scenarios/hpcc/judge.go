@@ -79,14 +79,14 @@ func judgeChunk(c *Config) (Status, string) {
 
 func judgeAck(c *Config) (Status, string) {
 	if c.AckInterval > c.Payload {
-		return Honoured, "as there: every in-order packet from this byte of the flow on is acknowledged"
+		return Unsupported, "every in-order packet is acknowledged: there, only from this byte of a flow on"
 	}
 	return Honoured, "as there: every in-order packet is acknowledged, whatever the interval"
 }
 
 func judgeBackToZero(c *Config) (Status, string) {
 	if c.BackToZero {
-		return Unsupported, "after a loss the sender goes back to the lost packet, not to the start of the chunk"
+		return Unsupported, "after a loss the sender begins the message again, not the chunk"
 	}
 	return Honoured, "go-back-N"
 }
@@ -95,6 +95,9 @@ func judgeGlobalT(c *Config) (Status, string) {
 	if !c.HasWindow && c.CCMode != HPCC && c.CCMode != HPCCPINT {
 		return Dead, "there is no window (HAS_WIN 0)"
 	}
+	if !c.GlobalT {
+		return Unsupported, "the largest window of all pairs holds for each"
+	}
 	return Honoured, ""
 }
 
@@ -102,7 +105,7 @@ func judgeVarWindow(c *Config) (Status, string) {
 	switch {
 	case !c.HasWindow:
 		return Dead, "there is no window (HAS_WIN 0)"
-	case c.VarWindow:
+	case c.VarWindow && c.CCMode != DCQCN && c.CCMode != NoCC:
 		return Unsupported, "the window does not shrink with the rate"
 	}
 	return Honoured, ""

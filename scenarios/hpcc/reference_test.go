@@ -11,9 +11,12 @@ import (
 	"rdmasim/sim"
 )
 
-// Cases with the results of that model, where they are at hand.
+// referenceDir holds cases with the results of that model, where they are at
+// hand: beside the repository.
+const referenceDir = "../../../shared/reference/data/hpcc"
+
 func referenceCases(t *testing.T) []string {
-	dirs, err := filepath.Glob("/work/shared/reference/data/hpcc/*/config.txt")
+	dirs, err := filepath.Glob(filepath.Join(referenceDir, "*", "config.txt"))
 	require.NoError(t, err)
 	if len(dirs) == 0 {
 		t.Skip("reference data absent")
@@ -67,7 +70,7 @@ func TestReferenceCases(t *testing.T) {
 // The published summary of the largest case.
 func TestReferenceSummary(t *testing.T) {
 	referenceCases(t)
-	text, err := os.ReadFile("/work/shared/reference/data/hpcc/fat_k4_ws30/fct_hpcc.txt")
+	text, err := os.ReadFile(filepath.Join(referenceDir, "fat_k4_ws30", "fct_hpcc.txt"))
 	require.NoError(t, err)
 	rows, err := ParseFCT("fct", text)
 	require.NoError(t, err)

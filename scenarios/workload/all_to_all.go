@@ -42,7 +42,7 @@ func (w allToAll) plan(c *Context) (map[int]Instance, error) {
 	if len(hosts) < 2 {
 		return nil, fmt.Errorf("hosts: an exchange needs at least 2 hosts, not %d", len(hosts))
 	}
-	if err := checkMessage("message", w.Message); err != nil {
+	if err := checkMessage(c, "message", w.Message); err != nil {
 		return nil, err
 	}
 	if err := oneOf("schedule", w.Schedule, "simultaneous", "rounds"); err != nil {
@@ -74,10 +74,16 @@ type exchange struct {
 	repeat  Repeat
 	atOnce  int
 
-	conns       []verbs.QueuePair // qps per peer, in the order of the peers
-	step        int64             // peers gone through, over all exchanges
+	conns       []exchangeConn // qps per peer, in the order of the peers
+	dead        int            // of them
+	step        int64          // peers gone through, over all exchanges
 	outstanding int
-	dead, done  bool
+	done        bool
+}
+
+type exchangeConn struct {
+	qp   verbs.QueuePair
+	dead bool // in error: nothing more can be posted
 }
 
 func (e *exchange) Start(h Host) {
@@ -90,23 +96,23 @@ func (e *exchange) Start(h Host) {
 
 func (e *exchange) OnTimer(h Host, _ uint64) { e.next(h) }
 
-// next posts to the next atOnce peers, or reports the end.
+// next posts to the next atOnce peers that can be posted to, or reports the end.
 func (e *exchange) next(h Host) {
 	peers := int64(len(e.hosts) - 1)
-	if e.dead || h.Now() >= e.stop || e.repeat != Forever && e.step/peers >= int64(e.repeat) {
-		if !e.done {
-			e.done = true
-			h.Done()
+	for e.outstanding == 0 {
+		if e.dead == int(peers)*e.qps || h.Now() >= e.stop || e.repeat != Forever && e.step/peers >= int64(e.repeat) {
+			if !e.done {
+				e.done = true
+				h.Done()
+			}
+			return
 		}
-		return
-	}
-	for range e.atOnce {
-		e.post(h, int(e.step%peers))
-		e.step++
-	}
-	if e.outstanding == 0 { // nothing could be posted
-		e.dead = true
-		e.next(h)
+		e.outstanding++ // while it is posting, a flush cannot begin the next step
+		for range e.atOnce {
+			e.post(h, int(e.step%peers))
+			e.step++
+		}
+		e.outstanding--
 	}
 }
 
@@ -116,12 +122,23 @@ func (e *exchange) post(h Host, k int) {
 	for i := range e.qps {
 		at := k*e.qps + i
 		if at == len(e.conns) {
-			e.conns = append(e.conns, h.Connect(ConnParams{Peer: peer, Index: i, Priority: e.priority, Depth: 1, Private: private(e.message, 1)}))
+			e.conns = append(e.conns, exchangeConn{qp: h.Connect(ConnParams{Peer: peer, Index: i, Priority: e.priority, Depth: 1, Private: private(e.message, 1)})})
 		}
-		err := e.conns[at].PostSend(verbs.WorkRequest{WRID: uint64(at), Opcode: e.opcode, Length: e.message, Signaled: true, Tag: e.tagAt(h.Now())})
-		if err == nil {
-			e.outstanding++
-		} // a queue pair in error has reported that in a completion
+		if e.conns[at].dead {
+			continue
+		}
+		e.outstanding++
+		if e.conns[at].qp.PostSend(verbs.WorkRequest{WRID: uint64(at), Opcode: e.opcode, Length: e.message, Signaled: true, Tag: e.tagAt(h.Now())}) != nil {
+			e.outstanding--
+			e.bury(at)
+		}
+	}
+}
+
+func (e *exchange) bury(at int) {
+	if !e.conns[at].dead {
+		e.conns[at].dead = true
+		e.dead++
 	}
 }
 
@@ -129,6 +146,9 @@ func (e *exchange) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkComplet
 	if wc.Recv {
 		e.receiver.OnCompletion(h, qp, wc)
 		return
+	}
+	if wc.Status != verbs.StatusSuccess {
+		e.bury(int(wc.WRID))
 	}
 	if e.outstanding--; e.outstanding == 0 {
 		e.next(h)

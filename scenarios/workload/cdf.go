@@ -28,8 +28,11 @@ type CDF struct {
 	percent []float64 // never decreasing, from 0 to 100
 }
 
-// maxCDFPoints bounds a CDF read from a file.
-const maxCDFPoints = 1 << 20
+// Bounds of a CDF read from a file.
+const (
+	maxCDFPoints = 1 << 20
+	maxCDFSize   = sim.TiB
+)
 
 // ParseCDF reads one point a line, `bytes percent`; empty lines and what
 // follows # are skipped. Both columns must not decrease; the percentages must
@@ -52,8 +55,8 @@ func ParseCDF(name string, text []byte) (*CDF, error) {
 		}
 		size, err1 := strconv.ParseFloat(f[0], 64)
 		percent, err2 := strconv.ParseFloat(f[1], 64)
-		if err1 != nil || err2 != nil || !(size >= 0 && size <= float64(MaxMessage)) || !(percent >= 0 && percent <= 100) {
-			return nil, fmt.Errorf("%s:%d: %q: want bytes (0..%v) and cumulative percent (0..100)", name, n, strings.Join(f, " "), MaxMessage)
+		if err1 != nil || err2 != nil || !(size >= 0 && size <= float64(maxCDFSize)) || !(percent >= 0 && percent <= 100) {
+			return nil, fmt.Errorf("%s:%d: %q: want bytes (0..%v) and cumulative percent (0..100)", name, n, strings.Join(f, " "), maxCDFSize)
 		}
 		if err := c.add(size, percent); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, n, err)

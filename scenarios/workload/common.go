@@ -14,7 +14,6 @@ import (
 // Bounds on what a scenario may ask for, so that a slip of the pen cannot take
 // unbounded memory.
 const (
-	MaxMessage    = 1 * sim.TiB
 	MaxDepth      = 1 << 16
 	MaxQPsPerPeer = 1 << 12
 	MaxPriority   = 7 // IEEE 802.1Q has eight
@@ -278,9 +277,18 @@ func (t *traffic) checkEnds(r Repeat) error {
 	return nil
 }
 
-func checkMessage(key string, n sim.Bytes) error {
-	if n < 1 || n > MaxMessage {
-		return fmt.Errorf("%s: %v: want 1B..%v", key, n, MaxMessage)
+// maxMessage returns the largest message that a queue pair carries, at most
+// what the private data of a connection can tell the peer.
+func (c *Context) maxMessage() sim.Bytes {
+	if c.MaxMessage > 0 {
+		return min(c.MaxMessage, 1<<privateSizeBits-1)
+	}
+	return 2 * sim.GiB
+}
+
+func checkMessage(c *Context, key string, n sim.Bytes) error {
+	if largest := c.maxMessage(); n < 1 || n > largest {
+		return fmt.Errorf("%s: %v: want 1B..%v", key, n, largest)
 	}
 	return nil
 }

@@ -134,8 +134,12 @@ func (q *qp) PostRecv(wrid uint64, n sim.Bytes) error {
 
 func (q *qp) PostSend(wr verbs.WorkRequest) error {
 	f := q.h.f
-	if q.closed || q.failed || wr.Length < 1 {
+	if q.closed || wr.Length < 1 {
 		return verbs.ErrInvalid
+	}
+	if q.failed { // flushed at once, before PostSend returns
+		q.h.inst.OnCompletion(q.h, q, verbs.WorkCompletion{WRID: wr.WRID, Status: verbs.StatusWRFlush, QPN: q.qpn})
+		return nil
 	}
 	q.h.busy = max(q.h.busy, f.now).Add(q.h.LineRate().TxTime(wr.Length))
 	m := message{from: q.h.i, to: q.peer.i, conn: q.conn, op: wr.Opcode, size: wr.Length, tag: wr.Tag, start: f.now}
@@ -178,10 +182,11 @@ type scene struct {
 	files    map[string]string
 	skew     sim.Duration // host i starts i times this late
 	fail     func(m message) bool
+	largest  sim.Bytes // message
 }
 
 func (s scene) context() *workload.Context {
-	c := &workload.Context{Duration: s.duration, Warmup: s.warmup,
+	c := &workload.Context{Duration: s.duration, Warmup: s.warmup, MaxMessage: s.largest,
 		Rand: func(name string) *sim.Rand { return sim.NewRand(s.seed, name) },
 		File: func(name string) ([]byte, error) {
 			if text, ok := s.files[name]; ok {

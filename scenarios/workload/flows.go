@@ -98,7 +98,7 @@ func addFlow(c *Context, plan map[int]Instance, t *traffic, index int, f *Flow) 
 	case f.At < 0:
 		return fmt.Errorf("at: %v is before the run", f.At)
 	}
-	if err := checkMessage("size", f.Size); err != nil {
+	if err := checkMessage(c, "size", f.Size); err != nil {
 		return err
 	}
 	for _, h := range []int{from, to} {
@@ -170,8 +170,10 @@ func (s *flowSender) post(h Host, f *plannedFlow) {
 	if tag == "" {
 		tag = s.tagAt(h.Now())
 	}
-	if qp.PostSend(verbs.WorkRequest{WRID: uint64(f.index), Opcode: s.opcode, Length: f.size, Signaled: true, Tag: tag}) == nil {
-		s.outstanding++
+	s.outstanding++
+	if qp.PostSend(verbs.WorkRequest{WRID: uint64(f.index), Opcode: s.opcode, Length: f.size, Signaled: true, Tag: tag}) != nil {
+		s.outstanding--
+		qp.Close()
 	}
 }
 

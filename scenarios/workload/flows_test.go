@@ -76,7 +76,7 @@ func TestFlowsErrors(t *testing.T) {
 		"src,dst,bytes,start\n":          `flows: f.csv: no flows`,
 		"h0,h1,1000,0\nh0,h9,1000,0\n":   `flows: f.csv:2: unknown host "h9": there are h0, h1, h2`,
 		"h0,h0,1000,0\n":                 `flows: f.csv:1: h0 cannot send to itself`,
-		"h0,h1,0,0\n":                    `flows: f.csv:1: size: 0B: want 1B..1TiB`,
+		"h0,h1,0,0\n":                    `flows: f.csv:1: size: 0B: want 1B..2GiB`,
 		"h0,h1,1000\n":                   `flows: f.csv:1: 3 columns: want src,dst,bytes,start,priority,sport,dport,tag`,
 		"h0,h1,1000,0,9\n":               `flows: f.csv:1: priority: "9" is not a priority: want 0..7, or -1 for that of the NIC`,
 		"h0,h1,1000,0,,70000\n":          `flows: f.csv:1: sport: "70000" is not a UDP port: want 0..65535`,

@@ -47,7 +47,7 @@ func (w incast) plan(c *Context) (map[int]Instance, error) {
 		return nil, err
 	}
 	proto := closedLoops{receiver: receiver{receives: t.send()}, traffic: t, message: w.Message, repeat: w.Repeat, depth: w.Depth, jitter: w.Jitter}
-	if err := proto.check(); err != nil {
+	if err := proto.check(c); err != nil {
 		return nil, err
 	}
 	plan := map[int]Instance{to: &proto.receiver}
@@ -60,8 +60,8 @@ func (w incast) plan(c *Context) (map[int]Instance, error) {
 }
 
 // check validates what all closed loops take from the scenario.
-func (l *closedLoops) check() error {
-	if err := checkMessage("message", l.message); err != nil {
+func (l *closedLoops) check(c *Context) error {
+	if err := checkMessage(c, "message", l.message); err != nil {
 		return err
 	}
 	if err := checkDepth(l.depth); err != nil {

@@ -92,7 +92,7 @@ func TestIncastErrors(t *testing.T) {
 		`incast: senders: 0 hosts: want 1..3, or names`:                                        func(p *workload.IncastParams) { p.Senders = workload.HostSet{"0"} },
 		`incast: senders: h0 cannot send to itself`:                                            func(p *workload.IncastParams) { p.Senders = workload.HostSet{"h1", "h0"} },
 		`incast: senders: h1 is named twice`:                                                   func(p *workload.IncastParams) { p.Senders = workload.HostSet{"h1", "h1"} },
-		`incast: message: 0B: want 1B..1TiB`:                                                   func(p *workload.IncastParams) { p.Message = 0 },
+		`incast: message: 0B: want 1B..2GiB`:                                                   func(p *workload.IncastParams) { p.Message = 0 },
 		`incast: depth: 0: want 1..65536`:                                                      func(p *workload.IncastParams) { p.Depth = 0 },
 		`incast: repeat: 0: want 1 or more, or forever`:                                        func(p *workload.IncastParams) { p.Repeat = 0 },
 		`incast: repeat: forever needs an end: give the run a duration or the workload a stop`: func(p *workload.IncastParams) { p.Repeat = workload.Forever },

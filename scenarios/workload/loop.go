@@ -66,16 +66,18 @@ func (l *closedLoops) OnTimer(h Host, _ uint64) {
 func (l *closedLoops) fill(h Host, i int) {
 	p := &l.loops[i]
 	for p.outstanding < l.depth && !p.dead && l.more(h, p) {
-		err := p.qp.PostSend(verbs.WorkRequest{WRID: uint64(i), Opcode: l.opcode, Length: l.message, Signaled: true, Tag: l.tagAt(h.Now())})
-		if errors.Is(err, verbs.ErrNoMemory) && p.outstanding > 0 {
-			return // the next completion makes room
-		}
-		if err != nil {
-			p.dead = true
-			return
-		}
 		p.posted++
 		p.outstanding++
+		err := p.qp.PostSend(verbs.WorkRequest{WRID: uint64(i), Opcode: l.opcode, Length: l.message, Signaled: true, Tag: l.tagAt(h.Now())})
+		if err == nil {
+			continue
+		}
+		p.posted--
+		p.outstanding--
+		if !errors.Is(err, verbs.ErrNoMemory) || p.outstanding == 0 {
+			p.dead = true
+		} // a full queue has room again when something completes
+		return
 	}
 }
 

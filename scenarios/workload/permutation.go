@@ -46,7 +46,7 @@ func (w permutation) plan(c *Context) (map[int]Instance, error) {
 		return nil, err
 	}
 	proto := closedLoops{receiver: receiver{receives: t.send()}, traffic: t, message: w.Message, repeat: w.Repeat, depth: w.Depth, jitter: w.Jitter}
-	if err := proto.check(); err != nil {
+	if err := proto.check(c); err != nil {
 		return nil, err
 	}
 	plan := make(map[int]Instance, len(hosts))

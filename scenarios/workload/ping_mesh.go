@@ -42,7 +42,7 @@ func (w pingMesh) plan(c *Context) (map[int]Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.check(&t, len(hosts)); err != nil {
+	if err := w.check(c, &t, len(hosts)); err != nil {
 		return nil, err
 	}
 	plan := make(map[int]Instance, len(hosts))
@@ -59,7 +59,7 @@ func (w pingMesh) plan(c *Context) (map[int]Instance, error) {
 	return plan, nil
 }
 
-func (w pingMesh) check(t *traffic, n int) error {
+func (w pingMesh) check(c *Context, t *traffic, n int) error {
 	switch {
 	case n < 2:
 		return fmt.Errorf("hosts: a mesh needs at least 2 hosts, not %d", n)
@@ -72,7 +72,7 @@ func (w pingMesh) check(t *traffic, n int) error {
 	case w.Count == 0 && t.stop == sim.Never:
 		return fmt.Errorf("pings go on for ever: give the run a duration or the workload a stop or a count")
 	}
-	if err := checkMessage("message", w.Message); err != nil {
+	if err := checkMessage(c, "message", w.Message); err != nil {
 		return err
 	}
 	return checkDepth(w.Depth)
@@ -101,6 +101,7 @@ type pinger struct {
 type pingConn struct {
 	qp          verbs.QueuePair
 	outstanding int
+	dead        bool // in error: nothing more can be posted
 }
 
 func (p *pinger) Start(h Host) {
@@ -150,13 +151,14 @@ func (p *pinger) OnTimer(h Host, _ uint64) {
 
 func (p *pinger) ping(h Host, i int) {
 	c := &p.conns[i]
-	if c.outstanding >= p.depth {
+	if c.dead || c.outstanding >= p.depth {
 		return
 	}
-	err := c.qp.PostSend(verbs.WorkRequest{WRID: uint64(i), Opcode: p.opcode, Length: p.message, Signaled: true, Tag: p.tagAt(h.Now())})
-	if err == nil {
-		c.outstanding++
-		p.outstanding++
+	c.outstanding++
+	p.outstanding++
+	if c.qp.PostSend(verbs.WorkRequest{WRID: uint64(i), Opcode: p.opcode, Length: p.message, Signaled: true, Tag: p.tagAt(h.Now())}) != nil {
+		c.outstanding--
+		p.outstanding--
 	}
 }
 
@@ -165,7 +167,9 @@ func (p *pinger) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletio
 		p.receiver.OnCompletion(h, qp, wc)
 		return
 	}
-	p.conns[wc.WRID].outstanding--
+	c := &p.conns[wc.WRID]
+	c.outstanding--
+	c.dead = c.dead || wc.Status != verbs.StatusSuccess
 	p.outstanding--
 	p.finish(h)
 }

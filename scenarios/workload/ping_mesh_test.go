@@ -63,7 +63,7 @@ func TestPingMeshErrors(t *testing.T) {
 		`ping_mesh: hosts: a mesh needs at least 2 hosts, not 1`:                                     func(p *workload.PingMeshParams) { p.Hosts = workload.HostSet{"1"} },
 		`ping_mesh: peers: 4: want 1..3, or 0 for all others`:                                        func(p *workload.PingMeshParams) { p.Peers = 4 },
 		`ping_mesh: interval: 0ps: want a time above 0`:                                              func(p *workload.PingMeshParams) { p.Interval = 0 },
-		`ping_mesh: message: 0B: want 1B..1TiB`:                                                      func(p *workload.PingMeshParams) { p.Message, p.Count = 0, 1 },
+		`ping_mesh: message: 0B: want 1B..2GiB`:                                                      func(p *workload.PingMeshParams) { p.Message, p.Count = 0, 1 },
 		`ping_mesh: depth: 0: want 1..65536`:                                                         func(p *workload.PingMeshParams) { p.Depth, p.Count = 0, 1 },
 		`ping_mesh: pings go on for ever: give the run a duration or the workload a stop or a count`: func(p *workload.PingMeshParams) {},
 	} {

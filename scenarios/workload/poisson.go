@@ -44,6 +44,9 @@ func (w poisson) plan(c *Context) (map[int]Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	if largest := c.maxMessage(); sizes.Max() > largest {
+		return nil, fmt.Errorf("sizes reach %v, and a message is at most %v", sizes.Max(), largest)
+	}
 	senders, err := w.Senders.resolve(c, "senders", -1)
 	if err != nil {
 		return nil, err
@@ -106,16 +109,13 @@ func (w poisson) sizes(c *Context) (Sizes, error) {
 	}
 	switch w.CDF {
 	case "fixed", "exponential":
-		if err := checkMessage("size", w.Size); err != nil {
+		if err := checkMessage(c, "size", w.Size); err != nil {
 			return nil, fmt.Errorf("%w (cdf: %s takes its size from size)", err, w.CDF)
 		}
 		if w.CDF == "fixed" {
 			return fixedSize(w.Size), nil
 		}
-		if e := exponentialSize(w.Size); e.Max() <= MaxMessage {
-			return e, nil
-		}
-		return nil, fmt.Errorf("size: %v: exponential sizes reach 37 times their mean, more than %v", w.Size, MaxMessage)
+		return exponentialSize(w.Size), nil
 	}
 	if w.Size != 0 {
 		return nil, fmt.Errorf("size: %v: only cdf: fixed and exponential take a size", w.Size)
@@ -150,8 +150,7 @@ type generator struct {
 	lengths  *sim.Rand
 	choices  *sim.Rand
 
-	conns       map[int][]verbs.QueuePair // per_peer: by host, made when first used
-	turn        map[int]int
+	conns       map[int]*peerConns // per_peer: by host, made when first used
 	sent        int
 	outstanding int
 	ended, done bool
@@ -159,7 +158,7 @@ type generator struct {
 
 func (g *generator) Start(h Host) {
 	g.arrivals, g.lengths, g.choices = h.Rand("arrivals"), h.Rand("sizes"), h.Rand("destinations")
-	g.conns, g.turn = map[int][]verbs.QueuePair{}, map[int]int{}
+	g.conns = map[int]*peerConns{}
 	g.next(h, g.start)
 }
 
@@ -187,9 +186,11 @@ func (g *generator) OnTimer(h Host, _ uint64) {
 	size := g.sizes.Draw(g.lengths)
 	qp := g.connection(h, g.peers[i], size)
 	g.sent++
-	err := qp.PostSend(verbs.WorkRequest{WRID: uint64(g.sent), Opcode: g.opcode, Length: size, Signaled: true, Tag: g.tagAt(h.Now())})
-	if err == nil {
+	if qp.State() == verbs.StateRTS { // one that lasts may be in error, which a completion has reported
 		g.outstanding++
+		if qp.PostSend(verbs.WorkRequest{WRID: uint64(g.sent), Opcode: g.opcode, Length: size, Signaled: true, Tag: g.tagAt(h.Now())}) != nil {
+			g.outstanding--
+		}
 	}
 	g.next(h, 0)
 }
@@ -199,16 +200,23 @@ func (g *generator) connection(h Host, peer int, size sim.Bytes) verbs.QueuePair
 	if !g.perPeer {
 		return h.Connect(ConnParams{Peer: peer, Index: g.sent, Priority: g.priority, Private: private(size, 1)})
 	}
-	qps, ok := g.conns[peer]
+	c, ok := g.conns[peer]
 	if !ok {
+		c = &peerConns{}
 		for i := range g.qps {
-			qps = append(qps, h.Connect(ConnParams{Peer: peer, Index: i, Priority: g.priority, Private: private(g.sizes.Max(), perPeerReceives)}))
+			c.qps = append(c.qps, h.Connect(ConnParams{Peer: peer, Index: i, Priority: g.priority, Private: private(g.sizes.Max(), perPeerReceives)}))
 		}
-		g.conns[peer] = qps
+		g.conns[peer] = c
 	}
-	i := g.turn[peer]
-	g.turn[peer] = (i + 1) % g.qps
-	return qps[i]
+	i := c.turn
+	c.turn = (i + 1) % g.qps
+	return c.qps[i]
+}
+
+// peerConns are the lasting queue pairs to one peer, used in turn.
+type peerConns struct {
+	qps  []verbs.QueuePair
+	turn int
 }
 
 // perPeerReceives is how many receives are kept posted for a connection that

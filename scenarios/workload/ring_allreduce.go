@@ -52,7 +52,7 @@ func (w ringAllreduce) plan(c *Context) (map[int]Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.check(&t, len(ranks)); err != nil {
+	if err := w.check(c, &t, len(ranks)); err != nil {
 		return nil, err
 	}
 	plan := make(map[int]Instance, len(ranks))
@@ -62,7 +62,7 @@ func (w ringAllreduce) plan(c *Context) (map[int]Instance, error) {
 	return plan, nil
 }
 
-func (w ringAllreduce) check(t *traffic, n int) error {
+func (w ringAllreduce) check(c *Context, t *traffic, n int) error {
 	switch {
 	case !t.send():
 		return fmt.Errorf("verb: %s: a ring needs send, so that the receiver gets a completion", w.Verb)
@@ -73,7 +73,7 @@ func (w ringAllreduce) check(t *traffic, n int) error {
 	case w.Rails < 1 || w.Rails > maxRails:
 		return fmt.Errorf("rails: %d: want 1..%d", w.Rails, maxRails)
 	}
-	if err := checkMessage("size", w.Size); err != nil {
+	if err := checkMessage(c, "size", w.Size); err != nil {
 		return err
 	}
 	if pieces := sim.Bytes(n) * sim.Bytes(w.Rails*t.qps) * sim.Bytes(w.Chunks); w.Size < pieces {

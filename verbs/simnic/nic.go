@@ -50,6 +50,7 @@ type NIC struct {
 	rx          rxBuffer
 	stat        nicStat
 	watched     []*qp
+	inbound     []*inbound
 	binCNP      uint64
 	lastCNP     float64
 	id          trace.ObjectID
@@ -68,6 +69,7 @@ type nicStat struct {
 	payload                                   uint64
 	acks, naks, rnrs, timeouts                uint64
 	cnpSent, cnpHandled, marked               uint64
+	early, naksGot                            uint64 // packets out of sequence, NAKs received
 }
 
 // nicPort is a port with the queue pairs and control packets that want to use it.

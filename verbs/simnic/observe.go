@@ -6,6 +6,7 @@ import (
 
 	"rdmasim/congestion"
 	"rdmasim/fabric"
+	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 	"rdmasim/verbs"
@@ -76,6 +77,29 @@ func (n *NIC) logPause(port int) {
 	p.logged = p.Paused
 }
 
+// inbound follows what arrives from a peer's queue pair that has series: its
+// goodput is known where its payload arrives.
+type inbound struct {
+	id      trace.ObjectID
+	payload uint64
+	bin     uint64
+	last    float64
+}
+
+// follow begins a goodput series with the first packet of a peer's queue pair.
+// The series bears the sender's name. Its number is known from the packet as
+// long as the sender has not used the slot before.
+func (n *NIC) follow(q *qp, m *packet.Packet) {
+	slot := m.SrcQP >> 8
+	if n.cfg.Interval == 0 || slot&0xff != m.SrcQP&0xff || int(slot) > n.cfg.SeriesQPs {
+		return
+	}
+	if id := n.cfg.Names.Lookup(fmt.Sprintf("%s/qp%d", n.cfg.EndpointName(m.Src), slot)); id != 0 {
+		q.inbound = &inbound{id: id}
+		n.inbound = append(n.inbound, q.inbound)
+	}
+}
+
 // beginSampling starts sampling with the bin that now lies in.
 func (n *NIC) beginSampling() {
 	n.sampling = true
@@ -116,17 +140,19 @@ func (n *NIC) sample() {
 	}
 	put(n.id, trace.SeriesCNP, float64(n.stat.cnpSent-n.binCNP)/width.Seconds(), &n.lastCNP)
 	n.binCNP = n.stat.cnpSent
+	for _, in := range n.inbound {
+		put(in.id, trace.SeriesGoodput, float64(in.payload-in.bin)*8/width.Seconds(), &in.last)
+		in.bin = in.payload
+	}
 	for _, q := range n.watched {
 		if q.rp == nil {
 			continue
 		}
-		put(q.series, trace.SeriesGoodput, float64(q.acked-q.binAcked)*8/width.Seconds(), &q.last[0])
-		q.binAcked = q.acked
-		put(q.series, trace.SeriesRate, float64(q.rp.Rate(now)), &q.last[1])
+		put(q.series, trace.SeriesRate, float64(q.rp.Rate(now)), &q.last[0])
 		if o, ok := q.rp.(congestion.Observer); ok {
 			o.Observe(now, func(name string, v float64) {
 				if name == trace.SeriesAlpha {
-					put(q.series, name, v, &q.last[2])
+					put(q.series, name, v, &q.last[1])
 				}
 			})
 		}
@@ -165,7 +191,9 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add(trace.CountTimeouts, n.stat.timeouts)
 	add(trace.CountCNPSent, n.stat.cnpSent)
 	add(trace.CountCNPHandled, n.stat.cnpHandled)
-	add("ce_packets_received", n.stat.marked)
+	add(trace.CountCEReceived, n.stat.marked)
+	add(trace.CountOutOfSequence, n.stat.early)
+	add(trace.CountNaksReceived, n.stat.naksGot)
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferMax, Value: float64(n.rx.max)})

@@ -82,11 +82,9 @@ type qp struct {
 	recvHead int
 	recvLen  sim.Bytes
 
-	acked     sim.Bytes
-	binAcked  sim.Bytes
-	series    trace.ObjectID
-	last      [3]float64
-	delivered sim.Bytes
+	series  trace.ObjectID // of the requester: rate and alpha
+	last    [2]float64
+	inbound *inbound
 }
 
 type posted struct {
@@ -370,6 +368,7 @@ func (n *NIC) onAck(m *packet.Packet) {
 	now := n.node.Now()
 	q.peerQP = m.SrcQP
 	if m.Kind == packet.Nak {
+		n.stat.naksGot++
 		n.onNak(q, m, now)
 		return
 	}
@@ -386,7 +385,6 @@ func (n *NIC) onAck(m *packet.Packet) {
 
 func (n *NIC) advance(q *qp, seq uint64, m *packet.Packet, now sim.Time) {
 	bytes := sim.Bytes(seq-q.una) * sim.Bytes(n.cfg.Sizes.Payload)
-	q.acked += bytes
 	q.una = seq
 	if q.nxt < seq { // an ACK overtook a go-back
 		q.nxt = seq
@@ -396,7 +394,6 @@ func (n *NIC) advance(q *qp, seq uint64, m *packet.Packet, now sim.Time) {
 	q.rp.OnAck(now, congestion.Ack{RTT: now.Sub(m.Sent), Bytes: bytes, Marked: m.Flags&packet.FlagEcho != 0})
 	for q.head < len(q.msgs) && q.msgs[q.head].last < seq {
 		d := q.msgs[q.head]
-		q.acked -= sim.Bytes(d.last-d.first+1)*sim.Bytes(n.cfg.Sizes.Payload) - d.length
 		q.head++
 		n.finish(q, &d, verbs.StatusSuccess)
 		if d.signaled {

@@ -101,6 +101,12 @@ func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
 	q.recvLen += sim.Bytes(m.Payload)
 	n.stat.delivered++
 	n.stat.payload += uint64(m.Payload)
+	if q.epsn == 1 {
+		n.follow(q, m)
+	}
+	if q.inbound != nil {
+		q.inbound.payload += uint64(m.Payload)
+	}
 	last := m.Flags&packet.FlagLast != 0
 	if last {
 		q.msn = (q.msn + 1) & psnMask
@@ -122,6 +128,7 @@ func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
 // outOfOrder discards a packet that came too early.
 func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet) {
 	n.stat.discarded++
+	n.stat.early++
 	now := n.node.Now()
 	if n.cfg.GoBack0 && !q.nakSent {
 		// The message begins anew: what has arrived of it is worth nothing.
