@@ -70,7 +70,7 @@ func realEstimate(spec *scenarios.Spec) (*estimate, error) {
 		return nil, err
 	}
 	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
-		MemoryBytes: e.Memory, DiskBytes: e.Disk, Notes: append(e.Tiers, e.Notes...)}
+		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
 	switch {
 	case e.LowerBound:
 		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %v, and a lower bound", e.Pilot))
