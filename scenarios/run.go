@@ -43,12 +43,22 @@ type Result struct {
 // drainAt is how many rows may wait in memory before they are written.
 const drainAt = 1 << 14
 
+// InputError is an error of a scenario that shows when it is built: nothing has
+// been run and nothing was written.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *InputError) Unwrap() error { return e.Err }
+
 // Run builds a scenario, runs it and leaves its run directory. A context that
-// is cancelled ends the run early; the directory then says so.
+// is cancelled ends the run early; the directory then says so. What is wrong
+// with the scenario is an *InputError.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	w, err := s.prepare()
 	if err != nil {
-		return nil, err
+		return nil, &InputError{err}
 	}
 	out, err := w.create(o)
 	if err != nil {
