@@ -126,8 +126,7 @@ func (n *Node[M]) Follower(slot int32) int32 { return n.g.msgs[slot].next }
 
 // Free gives a kept slot back.
 func (n *Node[M]) Free(slot int32) {
-	n.g.msgs[slot].next = n.g.msgFree
-	n.g.msgFree = slot
+	n.g.msgFree = append(n.g.msgFree, slot)
 }
 
 // Done says that the node will start nothing more; a run without a fixed end
@@ -367,7 +366,7 @@ type group[M any] struct {
 	ports    int
 
 	events  []event
-	free    int32 // head of the free list, 0 = none
+	free    []int32 // a stack: a list through the events would wait for memory at every step
 	heads   []int32
 	bitmap  []uint64
 	shift   uint
@@ -377,7 +376,7 @@ type group[M any] struct {
 
 	far     []event
 	msgs    []slot[M]
-	msgFree int32 // head of the free list, 0 = none
+	msgFree []int32
 	current int32 // slot of the message that is being handled
 	kept    bool
 	handled uint64
@@ -389,7 +388,7 @@ type slot[M any] struct {
 	next int32
 }
 
-// event orders by (at, key); next links buckets and the free list.
+// event orders by (at, key); next links the events of a bucket.
 type event struct {
 	at   Time
 	key  uint64
@@ -418,9 +417,10 @@ func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
 		g.pushFar(event{at: at, key: key, arg: arg, node: node})
 		return
 	}
-	i := g.free
-	if i != 0 {
-		g.free = g.events[i].next
+	var i int32
+	if k := len(g.free); k > 0 {
+		i = g.free[k-1]
+		g.free = g.free[:k-1]
 	} else {
 		g.events = append(g.events, event{})
 		i = int32(len(g.events) - 1)
@@ -457,9 +457,10 @@ func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
 }
 
 func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
-	i := g.msgFree
-	if i != 0 {
-		g.msgFree = g.msgs[i].next
+	var i int32
+	if k := len(g.msgFree); k > 0 {
+		i = g.msgFree[k-1]
+		g.msgFree = g.msgFree[:k-1]
 	} else {
 		g.msgs = append(g.msgs, slot[M]{})
 		i = int32(len(g.msgs) - 1)
@@ -508,8 +509,7 @@ func (g *group[M]) run(end Time) Time {
 		}
 		g.now = e.at
 		key, arg, n := e.key, e.arg, g.nodes[e.node]
-		e.next = g.free
-		g.free = i
+		g.free = append(g.free, i)
 		g.waiting--
 		g.handled++
 		port := int(key >> 40 & 0xffff)
