@@ -75,7 +75,7 @@ func build(s *Spec) (*world, error) {
 			err = w.addNIC(i)
 		}
 		if err != nil {
-			return nil, err
+			return nil, s.at("", err)
 		}
 	}
 	for _, l := range g.Links {
@@ -94,17 +94,18 @@ func (s *Spec) graph() (*topology.Graph, error) {
 	}
 	g, err := e.Build(s.Topology.Params)
 	if err != nil {
+		return nil, s.at("topology", err)
+	}
+	if err := ValidateOn(s, g); err != nil {
 		return nil, err
 	}
 	for _, r := range s.Links {
-		hit := false
 		for i := range g.Links {
 			l := &g.Links[i]
 			a, b := g.Nodes[l.A].Name, g.Nodes[l.B].Name
 			if !(matches(r.A, a) && matches(r.B, b) || matches(r.A, b) && matches(r.B, a)) {
 				continue
 			}
-			hit = true
 			if r.Rate > 0 {
 				l.AtoB.Rate, l.BtoA.Rate = r.Rate, r.Rate
 			}
@@ -119,11 +120,8 @@ func (s *Spec) graph() (*topology.Graph, error) {
 				l.Loss = float64(r.Loss)
 			}
 		}
-		if !hit {
-			return nil, fmt.Errorf("links: no link joins %q and %q", r.A, r.B)
-		}
 	}
-	return g, g.Validate()
+	return g, s.at("topology", g.Validate())
 }
 
 func matches(pattern, name string) bool {

@@ -170,7 +170,8 @@ func availableMemory() sim.Bytes {
 	return 0
 }
 
-// notes returns what a reader of foreign files has to say about them.
+// notes returns what a reader of foreign files has to say about them, and what
+// is seldom meant.
 func (s *Spec) notes() []string {
 	var list []string
 	if s.hpccCase != nil {
@@ -179,6 +180,9 @@ func (s *Spec) notes() []string {
 				list = append(list, n.String())
 			}
 		}
+	}
+	for _, n := range Lint(s) {
+		list = append(list, n.String())
 	}
 	return list
 }

@@ -74,9 +74,6 @@ func realEstimate(spec *scenarios.Spec) (*estimate, error) {
 	}
 	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
 		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
-	for _, n := range scenarios.Lint(spec) {
-		out.Notes = append(out.Notes, n.String())
-	}
 	switch {
 	case e.LowerBound:
 		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %v, and a lower bound", e.Pilot))
