@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -175,7 +176,9 @@ func (s *Spec) notes() []string {
 	var list []string
 	if s.hpccCase != nil {
 		for _, n := range s.hpccCase.Notes {
-			list = append(list, n.String())
+			if n.Status != hpcc.Honoured || n.Reason != "" {
+				list = append(list, n.String())
+			}
 		}
 	}
 	for _, n := range Lint(s) {

@@ -189,6 +189,15 @@ func (e *Engine[M]) Connect(a *Node[M], ap int, b *Node[M], bp int, delay Durati
 	e.delay = max(e.delay, delay)
 }
 
+// Events returns how many events have been handled. It may be called between
+// windows.
+func (e *Engine[M]) Events() (n uint64) {
+	for _, g := range e.groups {
+		n += g.handled
+	}
+	return n
+}
+
 // AtGlobal calls f at t between windows: every event before t has happened
 // and none at or after t.
 func (e *Engine[M]) AtGlobal(t Time, f func(Time)) { e.cuts = append(e.cuts, cut{t, f}) }
