@@ -162,12 +162,10 @@ func (s *Switch) checkXoff(in int, p *swPort, g *PriorityGroup, c uint8) {
 // release takes a departing frame off the accounts of its ingress port, the
 // headroom first, and lets the sender go on where the group has fallen far
 // enough below its threshold.
-func (s *Switch) release(in int, m *packet.Packet) {
-	c := m.Prio
+func (s *Switch) release(in int, c uint8, size int64) {
 	p := &s.ports[in]
 	g := &p.pg[c]
 	b := &s.mmu
-	size := int64(m.Size)
 	b.total -= size
 	if s.Cfg.Lossless&(1<<c) == 0 {
 		g.Ingress -= size

@@ -178,6 +178,7 @@ func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 func (s *Switch) queueCounters(p *swPort, name string, c int, now sim.Time, span sim.Duration, f func(trace.Counter)) {
 	q := &p.q[c]
 	q.level.set(q.level.value, now)
+	q.level.settle(now)
 	if q.level.max == 0 && q.Eligible == 0 {
 		return
 	}

@@ -251,7 +251,7 @@ func (p *Port) Pending() bool { return p.pending != 0 }
 func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 	i := bits.TrailingZeros8(p.pending)
 	b := uint8(1) << i
-	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.quanta[i], Size: uint32(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
+	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.quanta[i], Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
 	switch {
 	case p.quanta[i] == 0:
 		p.Stat.XonTx[i]++

@@ -3,12 +3,11 @@ package fabric
 import (
 	"math/bits"
 
-	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 )
 
-// EgressQueue is the queue of one class at one port, a list through the
-// switch's slab of frames.
+// EgressQueue is the queue of one class at one port, a list of kept
+// messages.
 type EgressQueue struct {
 	head, tail int32 // 0 = empty
 	Bytes      int64
@@ -28,6 +27,8 @@ type level struct {
 	integral float64 // value times picoseconds
 	max      int64
 	hist     *[histSize]sim.Duration
+	bucket   int      // of hist, for value
+	entered  sim.Time // when value came into that bucket
 
 	binIntegral float64
 	binMin      int64
@@ -61,13 +62,7 @@ func histUpper(b int) int64 {
 
 func (l *level) set(v int64, now sim.Time) {
 	if d := now.Sub(l.at); d > 0 {
-		if l.value != 0 {
-			l.integral += float64(float64(l.value) * float64(d))
-			if l.hist == nil {
-				l.hist = new([histSize]sim.Duration)
-			}
-			l.hist[histBucket(l.value)] += d
-		}
+		l.integral += float64(float64(l.value) * float64(d))
 		l.at = now
 	}
 	l.value = v
@@ -79,6 +74,28 @@ func (l *level) set(v int64, now sim.Time) {
 	} else if v < l.binMin {
 		l.binMin = v
 	}
+}
+
+// follow is set for a level whose quantiles are wanted: it also notes how long
+// the value stayed in which bucket.
+func (l *level) follow(v int64, now sim.Time) {
+	if b := histBucket(v); b != l.bucket {
+		l.settle(now)
+		l.bucket = b
+	}
+	l.set(v, now)
+}
+
+// settle books the time spent in the present bucket. The empty bucket is what
+// remains of the whole.
+func (l *level) settle(now sim.Time) {
+	if d := now.Sub(l.entered); d > 0 && l.bucket != 0 {
+		if l.hist == nil {
+			l.hist = new([histSize]sim.Duration)
+		}
+		l.hist[l.bucket] += d
+	}
+	l.entered = now
 }
 
 // quantile returns the value below which the level stayed for the share q of
@@ -100,7 +117,7 @@ func (l *level) quantile(q float64, span sim.Duration) int64 {
 
 func (l *level) reset(now sim.Time) {
 	l.at, l.integral, l.max = now, 0, l.value
-	l.hist = nil
+	l.hist, l.entered = nil, now
 	l.binIntegral = 0
 }
 
@@ -123,34 +140,4 @@ func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, cha
 	changed = b != l.last
 	l.last = b
 	return mean, lo, hi, changed
-}
-
-// frame is a slot of the slab.
-type frame struct {
-	p    packet.Packet
-	next int32
-}
-
-// slab holds the frames of a switch; slot 0 is never used.
-type slab struct {
-	frames []frame
-	free   int32
-}
-
-func (s *slab) put(m *packet.Packet) int32 {
-	i := s.free
-	if i == 0 {
-		s.frames = append(s.frames, frame{})
-		i = int32(len(s.frames) - 1)
-	} else {
-		s.free = s.frames[i].next
-	}
-	s.frames[i].p = *m
-	s.frames[i].next = 0
-	return i
-}
-
-func (s *slab) drop(i int32) {
-	s.frames[i].next = s.free
-	s.free = i
 }

@@ -16,7 +16,6 @@ type Switch struct {
 	Cfg      SwitchConfig
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
-	slab     slab
 	mmu      sharedBuffer
 	seed     uint64
 	pick     *sim.Rand
@@ -49,7 +48,6 @@ type swPort struct {
 // NewSwitch returns a switch and adds it to the engine.
 func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch {
 	s := &Switch{Cfg: cfg, ports: make([]swPort, len(cfg.Ports))}
-	s.slab.frames = make([]frame, 1, 64)
 	s.node = e.AddNode(s, len(cfg.Ports), pod)
 	s.seed = sim.Mix64(cfg.HashSeed)
 	if cfg.Balance != BalanceECMP {
@@ -103,25 +101,28 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 		s.logPause(in)
 		return
 	}
-	s.forward(in, m, false)
+	s.forward(in, m, 0)
 }
 
-// forward routes a frame and queues it; tail says that its last bit is here.
-func (s *Switch) forward(in int, m *packet.Packet, tail bool) {
+// forward routes a frame and queues it. slot is that of a parked frame whose
+// last bit has come, 0 for a message that has just arrived.
+func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	if m.TTL == 0 {
 		s.ports[in].Stat.DropFault++
 		s.dropped(in, m, "TTL expired")
+		s.discard(slot)
 		return
 	}
 	out := s.route(in, m)
 	if out < 0 {
 		s.ports[in].Stat.DropFault++
 		s.dropped(in, m, "no route")
+		s.discard(slot)
 		return
 	}
 	o := &s.ports[out]
 	now := s.node.Now()
-	if s.Cfg.CutThrough && !tail && sim.Bytes(m.Size) > headerBytes {
+	if s.Cfg.CutThrough && slot == 0 && sim.Bytes(m.Size) > headerBytes {
 		idle := !o.busy(now) && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
 		if !idle || o.Cfg.Rate > s.ports[in].Cfg.RxRate {
 			s.park(in, m)
@@ -140,17 +141,33 @@ func (s *Switch) forward(in int, m *packet.Packet, tail bool) {
 		if !o.busy(now) && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
 			(q.ecn.At == MarkAtDequeue || int64(m.Size) <= q.ecn.Kmin) {
 			s.sendNow(out, q, m)
+			s.discard(slot)
 			return
+		}
+		if slot == 0 {
+			slot = s.node.Keep()
 		}
 		if !s.admit(in, o, m) {
+			s.node.Free(slot)
 			return
 		}
+		m = s.node.Message(slot)
 		if q.ecn.On && q.ecn.At == MarkAtEnqueue {
 			s.mark(o, q, m, q.Bytes+int64(m.Size))
 		}
 	}
-	s.enqueue(o, c, m)
+	if slot == 0 {
+		slot = s.node.Keep()
+	}
+	s.enqueue(o, c, slot, int64(m.Size))
 	s.transmit(out)
+}
+
+// discard frees the slot of a parked frame.
+func (s *Switch) discard(slot int32) {
+	if slot != 0 {
+		s.node.Free(slot)
+	}
 }
 
 // sendNow puts a frame on an idle port without queueing it.
@@ -166,17 +183,16 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 // their order.
 func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
 
-func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
-	i := s.slab.put(m)
+func (s *Switch) enqueue(o *swPort, c uint8, slot int32, size int64) {
 	q := &o.q[c]
 	if q.tail == 0 {
-		q.head = i
+		q.head = slot
 	} else {
-		s.slab.frames[q.tail].next = i
+		s.node.Link(q.tail, slot)
 	}
-	q.tail = i
-	q.Bytes += int64(m.Size)
-	q.level.set(q.Bytes, s.node.Now())
+	q.tail = slot
+	q.Bytes += size
+	q.level.follow(q.Bytes, s.node.Now())
 	o.nonEmpty |= 1 << c
 }
 
@@ -225,7 +241,7 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 	for {
 		c := o.turn
 		if ready&(1<<c) != 0 {
-			size := int64(s.slab.frames[o.q[c].head].p.Size)
+			size := int64(s.node.Message(o.q[c].head).Size)
 			if o.q[c].Deficit >= size {
 				o.q[c].Deficit -= size
 				return c
@@ -244,11 +260,11 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 // dequeue sends the first frame of a class.
 func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 	q := &o.q[c]
-	i := q.head
-	f := &s.slab.frames[i]
-	q.head = f.next
-	q.Bytes -= int64(f.p.Size)
-	q.level.set(q.Bytes, s.node.Now())
+	slot := q.head
+	m := s.node.Message(slot)
+	q.head = s.node.Follower(slot)
+	q.Bytes -= int64(m.Size)
+	q.level.follow(q.Bytes, s.node.Now())
 	if q.head == 0 {
 		q.tail = 0
 		q.Deficit = 0
@@ -257,16 +273,17 @@ func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 	if s.Cfg.Bypass&(1<<c) == 0 {
 		if q.ecn.On {
 			if q.ecn.At == MarkAtDequeue {
-				s.mark(o, q, &f.p, q.Bytes)
+				s.mark(o, q, m, q.Bytes)
 			}
-			if f.p.ECN != packet.NotECT {
+			if m.ECN != packet.NotECT {
 				q.Eligible++
 			}
 		}
-		s.release(int(f.p.InPort), &f.p)
+		s.release(int(m.InPort), c, int64(m.Size))
+		m = s.node.Message(slot)
 	}
-	o.Send(s.node, out, &f.p)
-	s.slab.drop(i)
+	o.Send(s.node, out, m)
+	s.node.Free(slot)
 }
 
 // mark sets CE with the probability of the marking curve at a queue length.
@@ -308,7 +325,7 @@ const HeaderBytes = headerBytes
 func (s *Switch) park(in int, m *packet.Packet) {
 	p := &s.ports[in]
 	rest := p.Cfg.RxRate.TxTime(sim.Bytes(m.Size) - headerBytes)
-	s.node.At(s.node.Now().Add(rest), KindTail, in, uint64(s.slab.put(m)))
+	s.node.At(s.node.Now().Add(rest), KindTail, in, uint64(s.node.Keep()))
 }
 
 // OnTimer handles the switch's own timers.
@@ -320,9 +337,7 @@ func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
 	case KindSample:
 		s.sample()
 	case KindTail:
-		m := s.slab.frames[arg].p
-		s.slab.drop(int32(arg))
-		s.forward(port, &m, true)
+		s.forward(port, s.node.Message(int32(arg)), int32(arg))
 	default:
 		p := &s.ports[port]
 		if up := p.OnTimer(s.node, kind, port, arg); up != 0 {

@@ -98,13 +98,36 @@ func (n *Node[M]) Send(port int, at Time, m *M) {
 	w := n.g.worker
 	p := w.parity
 	if len(o.box[p]) == 0 {
-		d := o.dst.g.worker.id
+		d := o.dst.g.index
 		w.dirty[p][d] = append(w.dirty[p][d], o)
 	}
 	o.box[p] = append(o.box[p], timed[M]{at, *m})
 	if at < w.sentMin {
 		w.sentMin = at
 	}
+}
+
+// Keep keeps the message that is being handled beyond the call and returns its
+// slot, which is never 0. Free gives it back.
+func (n *Node[M]) Keep() int32 {
+	n.g.kept = true
+	return n.g.current
+}
+
+// Message returns the message in a slot. The pointer holds until the next Send
+// of any node of the group.
+func (n *Node[M]) Message(slot int32) *M { return &n.g.msgs[slot].m }
+
+// Link sets the slot that follows a slot in a list of the owner's.
+func (n *Node[M]) Link(slot, next int32) { n.g.msgs[slot].next = next }
+
+// Follower returns what Link has set, 0 for a slot just kept.
+func (n *Node[M]) Follower(slot int32) int32 { return n.g.msgs[slot].next }
+
+// Free gives a kept slot back.
+func (n *Node[M]) Free(slot int32) {
+	n.g.msgs[slot].next = n.g.msgFree
+	n.g.msgFree = slot
 }
 
 // Done says that the node will start nothing more; a run without a fixed end
@@ -225,7 +248,8 @@ func (e *Engine[M]) prepare(workers int) {
 			}
 		}
 	}
-	for _, g := range e.groups {
+	for i, g := range e.groups {
+		g.index = i
 		g.size(e.window)
 	}
 	e.assign(max(1, min(workers, len(e.groups)/smallGroups)))
@@ -282,7 +306,7 @@ func (e *Engine[M]) assign(workers int) {
 	for i := range e.workers {
 		w := &worker[M]{id: i, sentMin: Never}
 		for p := range w.dirty {
-			w.dirty[p] = make([][]*outlet[M], workers)
+			w.dirty[p] = make([][]*outlet[M], len(e.groups))
 		}
 		e.workers[i] = w
 	}
@@ -329,7 +353,8 @@ type group[M any] struct {
 	now, end Time
 	nodes    []*Node[M]
 	worker   *worker[M]
-	slot     int
+	index    int // of Engine.groups
+	slot     int // of worker.groups
 	ports    int
 
 	events  []event
@@ -342,9 +367,17 @@ type group[M any] struct {
 	waiting int   // events in the calendar
 
 	far     []event
-	msgs    []M
-	msgFree []int32
+	msgs    []slot[M]
+	msgFree int32 // head of the free list, 0 = none
+	current int32 // slot of the message that is being handled
+	kept    bool
 	handled uint64
+}
+
+// slot holds a message from its arrival until it is freed.
+type slot[M any] struct {
+	m    M
+	next int32
 }
 
 // event orders by (at, key); next links buckets and the free list.
@@ -367,6 +400,7 @@ func (g *group[M]) size(window Duration) {
 	g.heads = make([]int32, n)
 	g.bitmap = make([]uint64, n/64)
 	g.events = make([]event, 1, 64)
+	g.msgs = make([]slot[M], 1, 16)
 }
 
 func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
@@ -414,16 +448,15 @@ func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
 }
 
 func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
-	var slot int32
-	if k := len(g.msgFree); k > 0 {
-		slot = g.msgFree[k-1]
-		g.msgFree = g.msgFree[:k-1]
-		g.msgs[slot] = *m
+	i := g.msgFree
+	if i != 0 {
+		g.msgFree = g.msgs[i].next
 	} else {
-		slot = int32(len(g.msgs))
-		g.msgs = append(g.msgs, *m)
+		g.msgs = append(g.msgs, slot[M]{})
+		i = int32(len(g.msgs) - 1)
 	}
-	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(slot))
+	g.msgs[i].m, g.msgs[i].next = *m, 0
+	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(i))
 }
 
 // begin moves the calendar to the start of a window.
@@ -472,8 +505,11 @@ func (g *group[M]) run(end Time) Time {
 		g.handled++
 		port := int(key >> 40 & 0xffff)
 		if k := Kind(key >> 56); k == KindMessage {
-			n.handler.OnMessage(port, &g.msgs[arg])
-			g.msgFree = append(g.msgFree, int32(arg))
+			g.current, g.kept = int32(arg), false
+			n.handler.OnMessage(port, &g.msgs[arg].m)
+			if !g.kept {
+				n.Free(int32(arg))
+			}
 		} else {
 			n.handler.OnTimer(k, port, arg)
 		}

@@ -12,8 +12,8 @@ type worker[M any] struct {
 	groups []*group[M]
 	next   []Time // of each group
 	parity int
-	// dirty[p][w] lists the links towards groups of worker w that took
-	// messages in windows of parity p.
+	// dirty[p][g] lists the links towards group g that took messages of this
+	// worker's nodes in windows of parity p.
 	dirty   [2][][]*outlet[M]
 	sentMin Time // earliest arrival among the messages sent in this window
 	nextMin Time // earliest event of the groups
@@ -27,25 +27,14 @@ type worker[M any] struct {
 func (w *worker[M]) window(all []*worker[M], start, end Time) {
 	w.parity ^= 1
 	w.sentMin = Never
-	for _, v := range all {
-		list := v.dirty[1-w.parity][w.id]
-		for _, o := range list {
-			box := o.box[1-w.parity]
-			g := o.dst.g
-			g.begin(start)
-			for i := range box {
-				o.seq++
-				g.insertMessage(box[i].at, o.dst.local, o.port, o.seq, &box[i].m)
-				if box[i].at < w.next[g.slot] {
-					w.next[g.slot] = box[i].at
-				}
-			}
-			o.box[1-w.parity] = box[:0]
-		}
-		v.dirty[1-w.parity][w.id] = list[:0]
-	}
 	least := Never
 	for i, g := range w.groups {
+		for _, v := range all {
+			if list := v.dirty[1-w.parity][g.index]; len(list) > 0 {
+				w.next[i] = min(w.next[i], g.take(list, 1-w.parity, start))
+				v.dirty[1-w.parity][g.index] = list[:0]
+			}
+		}
 		if w.next[i] < end {
 			g.begin(start)
 			w.next[i] = g.run(end)
@@ -56,6 +45,23 @@ func (w *worker[M]) window(all []*worker[M], start, end Time) {
 		least = min(least, w.next[i])
 	}
 	w.nextMin = least
+}
+
+// take accepts the messages of links in the order in which they were sent and
+// returns the earliest arrival.
+func (g *group[M]) take(list []*outlet[M], parity int, start Time) Time {
+	g.begin(start)
+	first := Never
+	for _, o := range list {
+		box := o.box[parity]
+		for i := range box {
+			o.seq++
+			g.insertMessage(box[i].at, o.dst.local, o.port, o.seq, &box[i].m)
+			first = min(first, box[i].at)
+		}
+		o.box[parity] = box[:0]
+	}
+	return first
 }
 
 // plan is what the workers agree on between windows.

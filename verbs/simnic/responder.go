@@ -43,7 +43,7 @@ func (n *NIC) onData(port int, m *packet.Packet) {
 
 // responder finds the queue pair of a packet, or accepts a new connection.
 func (n *NIC) responder(port int, m *packet.Packet) *qp {
-	if m.DstQP != 0 {
+	if m.Flags&packet.FlagConnect == 0 {
 		q := n.lookup(m.DstQP)
 		if q != nil && q.peer != m.Src {
 			return nil
@@ -65,7 +65,7 @@ func (n *NIC) responder(port int, m *packet.Packet) *qp {
 	}
 	q.prio, q.dscp = n.ackClass(m)
 	n.accept[key] = q.slot
-	n.clients[m.Classes].OnAccept(q.handle, uint64(m.Aux)|uint64(m.Aux2)<<32)
+	n.clients[m.Classes].OnAccept(q.handle, uint64(m.Aux)|uint64(m.DstQP)<<32)
 	return q
 }
 
@@ -166,7 +166,7 @@ func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq u
 		dscp = uint8(n.cfg.AckDSCP)
 	}
 	a := packet.Packet{Kind: kind, Sent: m.Sent, Src: n.cfg.Endpoints[port], Dst: m.Src, SrcQP: q.wireQPN(), DstQP: m.SrcQP,
-		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint32(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
+		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint16(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
 		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: 64, Flags: flags, Opcode: m.Opcode}
 	n.stat.acks++
 	n.control(port, &a)
@@ -178,7 +178,7 @@ func (q *qp) gap(m *packet.Packet) bool { return expand(q.epsn, m.PSN) != q.epsn
 func (n *NIC) sendCNP(port int, q *qp) {
 	n.stat.cnpSent++
 	c := packet.Packet{Kind: packet.CNP, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
-		Size: uint32(n.cfg.Sizes.CNP), SrcPort: q.srcPort, DstPort: q.dstPort,
+		Size: uint16(n.cfg.Sizes.CNP), SrcPort: q.srcPort, DstPort: q.dstPort,
 		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: 64}
 	n.control(port, &c)
 }
