@@ -129,7 +129,7 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	o := &s.ports[out]
 	now := s.node.Now()
 	if s.Cfg.CutThrough && slot == 0 && sim.Bytes(m.Size) > headerBytes {
-		idle := o.FreeAt <= now && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
+		idle := !o.busy(now) && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
 		if !idle || o.Cfg.Rate > s.ports[in].Cfg.RxRate {
 			s.park(in, m)
 			return
@@ -144,7 +144,7 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	m.Prio = c
 	if s.Cfg.Bypass&(1<<c) == 0 {
 		q := &o.q[c]
-		if o.FreeAt <= now && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
+		if !o.busy(now) && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
 			(q.ecn.At == MarkAtDequeue || int64(m.Size) <= q.ecn.Kmin) {
 			s.sendNow(out, q, m)
 			s.discard(slot)
@@ -178,6 +178,11 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 	s.ports[out].Send(s.node, out, m)
 }
 
+// busy reports whether a frame occupies the port. Frames that arrive at the
+// instant at which it leaves are queued before the next one is chosen, whatever
+// their order.
+func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
+
 func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
 	q := &o.q[c]
 	q.fifo.push(&s.pool, m)
@@ -191,7 +196,7 @@ func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
 func (s *Switch) transmit(out int) {
 	o := &s.ports[out]
 	now := s.node.Now()
-	if o.FreeAt > now {
+	if o.busy(now) {
 		if !o.waking {
 			o.waking = true
 			s.node.At(o.FreeAt, KindTxDone, out, 0)
