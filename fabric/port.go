@@ -48,8 +48,8 @@ type PortConfig struct {
 	// HeaderBytes > 0: the peer is a cut-through switch that is handed a frame
 	// once so many bytes have arrived.
 	HeaderBytes sim.Bytes
-	Loss        float64 // probability that a frame is lost on the link
-	Lossless    uint8   // classes for which pauses are sent and obeyed
+	Loss        Loss  // of frames that arrive here
+	Lossless    uint8 // classes for which pauses are sent and obeyed
 }
 
 // Port is the transmitting side of one end of a link with its PFC state: which
@@ -67,6 +67,7 @@ type Port struct {
 	quanta  [8]uint16
 	again   uint8 // pending frames that only repeat an XOFF
 	gen     [8]uint32
+	lossy   *lossy // nil on a link that loses nothing
 
 	Stat PortStat
 }

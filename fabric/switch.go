@@ -30,7 +30,6 @@ type swPort struct {
 	waking   bool
 	turn     uint8 // class whose turn it is
 	ecnRand  *sim.Rand
-	lossRand *sim.Rand
 	q        [8]EgressQueue
 	pg       [8]PriorityGroup
 
@@ -58,9 +57,7 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		p, c := &s.ports[i], &cfg.Ports[i]
 		p.Port = NewPort(c.PortConfig)
 		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
-		if c.Loss > 0 {
-			p.lossRand = cfg.Rand(fmt.Sprintf("%s/port%d/loss", cfg.Name, i))
-		}
+		p.Lose(cfg.Rand, cfg.Name, i)
 		name := fmt.Sprintf("%s:%d", cfg.Name, i)
 		p.id = cfg.Names.ID(name)
 		for k := range p.q {
@@ -88,9 +85,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 	if !s.sampling {
 		s.wake()
 	}
-	if p.lossRand != nil && p.lossRand.Float64() < p.Cfg.Loss {
-		p.Stat.DropFault++
-		p.Stat.DropBytes += uint64(m.Size)
+	if p.Loses(m) {
 		s.dropped(in, m, "link loss")
 		return
 	}
