@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rdmasim/reports/figure"
+	drawing "rdmasim/reports/figure"
 	"rdmasim/scenarios/validation"
 )
 
@@ -188,9 +188,9 @@ func drawCurves(rep *validation.Report, dir string) error {
 	}
 	for _, r := range rep.Results {
 		for _, c := range r.Curves {
-			g := figure.Curve{Name: c.Name, Title: c.Title, XLabel: c.X.Label, YLabel: c.Y.Label, XLog: c.X.Log, YLog: c.Y.Log}
+			g := drawing.Curve{Name: c.Name, Title: c.Title, XLabel: c.X.Label, YLabel: c.Y.Label, XLog: c.X.Log, YLog: c.Y.Log}
 			for _, l := range c.Lines {
-				g.Lines = append(g.Lines, figure.CurveLine{Name: l.Name, Smooth: l.Oracle, X: l.X, Y: l.Y, Half: l.Half})
+				g.Lines = append(g.Lines, drawing.CurveLine{Name: l.Name, Smooth: l.Oracle, X: l.X, Y: l.Y, Half: l.Half})
 			}
 			f := g.Figure()
 			if err := os.WriteFile(filepath.Join(dir, c.Name+".svg"), f.SVG(), 0o666); err != nil {

@@ -108,3 +108,6 @@ func trim(s string) string {
 	}
 	return s
 }
+
+// inf is the upper end of a range that has none.
+var inf = math.Inf(1)
