@@ -34,7 +34,7 @@ race: ## the race detector where there are goroutines
 
 .PHONY: bench
 bench: ## the speed of the simulator: ns per packet-hop, allocations, memory
-	$(GO) test -run '^$$' -bench 'Speed' -benchtime 1x -timeout 60m ./scenarios/
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./scenarios/
 
 .PHONY: lint
 lint: ## gofmt, go vet and golangci-lint
@@ -57,6 +57,7 @@ fuzz: ## every fuzz target for FUZZTIME
 
 .PHONY: docs
 docs: ## run every command of the docs and write its output there
+	$(GO) test ./scenarios -run TestReference -update
 	$(GO) test ./cmd/rdmasim -run 'TestDocs|TestSummary' -update
 
 .PHONY: clean

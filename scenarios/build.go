@@ -75,7 +75,7 @@ func build(s *Spec) (*world, error) {
 			err = w.addNIC(i)
 		}
 		if err != nil {
-			return nil, err
+			return nil, s.at("", err)
 		}
 	}
 	for _, l := range g.Links {
@@ -94,17 +94,18 @@ func (s *Spec) graph() (*topology.Graph, error) {
 	}
 	g, err := e.Build(s.Topology.Params)
 	if err != nil {
+		return nil, s.at("topology", err)
+	}
+	if err := ValidateOn(s, g); err != nil {
 		return nil, err
 	}
 	for _, r := range s.Links {
-		hit := false
 		for i := range g.Links {
 			l := &g.Links[i]
 			a, b := g.Nodes[l.A].Name, g.Nodes[l.B].Name
 			if !(matches(r.A, a) && matches(r.B, b) || matches(r.A, b) && matches(r.B, a)) {
 				continue
 			}
-			hit = true
 			if r.Rate > 0 {
 				l.AtoB.Rate, l.BtoA.Rate = r.Rate, r.Rate
 			}
@@ -119,11 +120,8 @@ func (s *Spec) graph() (*topology.Graph, error) {
 				l.Loss = float64(r.Loss)
 			}
 		}
-		if !hit {
-			return nil, fmt.Errorf("links: no link joins %q and %q", r.A, r.B)
-		}
 	}
-	return g, g.Validate()
+	return g, s.at("topology", g.Validate())
 }
 
 func matches(pattern, name string) bool {
@@ -190,7 +188,7 @@ func (w *world) node(i int) *sim.Node[packet.Packet] {
 func (w *world) rand(name string) *sim.Rand { return sim.NewRand(w.spec.Seed, name) }
 
 // port returns the transmitting side of port p of a node.
-func (w *world) port(node, p int) (fabric.PortConfig, string) {
+func (w *world) port(node, p int) fabric.PortConfig {
 	q := w.ports.Of(node)[p]
 	out, in := q.Out(w.graph), q.In(w.graph)
 	s := w.spec
@@ -225,7 +223,13 @@ func (w *world) port(node, p int) (fabric.PortConfig, string) {
 			c.Refresh = in.Rate.TxTime(sim.Bytes(pfc.Quanta)*fabric.QuantumBits/8) / 2
 		}
 	}
-	return c, w.graph.Nodes[q.Peer].Name + ":" + fmt.Sprint(q.PeerPort)
+	return c
+}
+
+// peer names the port at the other end of port p of a node.
+func (w *world) peer(node, p int) string {
+	q := w.ports.Of(node)[p]
+	return w.graph.Nodes[q.Peer].Name + ":" + fmt.Sprint(q.PeerPort)
 }
 
 // responseQuanta is how many quanta a port of a speed may take to obey a
@@ -332,7 +336,7 @@ func fixed(x float64) int64 { return int64(math.Round(x * fabric.AlphaOne)) }
 func (w *world) switchPort(node, p int) fabric.SwitchPortConfig {
 	sp := w.swSpec[node]
 	q := w.ports.Of(node)[p]
-	pc, peer := w.port(node, p)
+	pc, peer := w.port(node, p), w.peer(node, p)
 	c := fabric.SwitchPortConfig{PortConfig: pc, Alpha: fixed(float64(sp.Buffer.Alpha)), Peer: peer, PeerID: w.names.ID(peer),
 		ToHost: w.graph.Nodes[q.Peer].Kind == topology.Host}
 	ecn := sp.ECN
@@ -402,7 +406,7 @@ func (w *world) addNIC(i int) error {
 	}
 	c.PriorityDSCP = w.priorityDSCP(sp)
 	for p := range ports {
-		pc, peer := w.port(i, p)
+		pc, peer := w.port(i, p), w.peer(i, p)
 		c.Ports = append(c.Ports, pc)
 		c.PeerIDs = append(c.PeerIDs, w.names.ID(peer))
 		e, ok := w.routes.EndpointAt(i, p)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -169,13 +170,19 @@ func availableMemory() sim.Bytes {
 	return 0
 }
 
-// notes returns what a reader of foreign files has to say about them.
+// notes returns what a reader of foreign files has to say about them, and what
+// is seldom meant.
 func (s *Spec) notes() []string {
 	var list []string
 	if s.hpccCase != nil {
 		for _, n := range s.hpccCase.Notes {
-			list = append(list, n.String())
+			if n.Status != hpcc.Honoured || n.Reason != "" {
+				list = append(list, n.String())
+			}
 		}
+	}
+	for _, n := range Lint(s) {
+		list = append(list, n.String())
 	}
 	return list
 }

@@ -45,29 +45,36 @@ func (e *Error) Error() string {
 	if e.Value != "" {
 		parts = append(parts, printable(e.Value))
 	}
-	return strings.Join(append(parts, e.Problem), ": ")
+	return strings.Join(append(parts, cut(e.Problem, mostSaid)), ": ")
 }
 
-// mostShown bounds how much of a user's text an error repeats.
-const mostShown = 80
+// Bounds on how much of a user's text an error repeats, and on an error.
+const (
+	mostShown = 80
+	mostSaid  = 4000
+)
+
+// cut returns s, or its beginning and ... where it is longer than n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}
 
 // printable returns s cut to a readable length, quoted where it would not
 // print as one line.
 func printable(s string) string {
-	cut := s
-	if len(s) > mostShown {
-		n := mostShown
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		cut = s[:n] + "..."
-	}
-	for _, r := range cut {
+	s = cut(s, mostShown)
+	for _, r := range s {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return strconv.Quote(cut)
+			return strconv.Quote(s)
 		}
 	}
-	return cut
+	return s
 }
 
 // source is the tree that a spec was read from.
@@ -100,6 +107,20 @@ func (s *source) find(path string) (Position, bool) {
 		step(key, value)
 	}
 	return pos, true
+}
+
+// text returns the scalar that a path leads to, "" where there is none.
+func (s *source) text(path string) string {
+	if s == nil || s.root == nil {
+		return ""
+	}
+	n := s.root
+	for _, seg := range split(path) {
+		if _, n = child(n, seg); n == nil {
+			return ""
+		}
+	}
+	return scalarText(n)
 }
 
 // place returns where an entry stands: its value if that is a scalar, else its key.
@@ -152,8 +173,13 @@ func (s *Spec) Position(path string) Position {
 // At returns where workload i of the traffic list stands.
 func (s *Spec) At(i int) Position { return s.Position("traffic." + strconv.Itoa(i)) }
 
-// errorAt returns an error about the value of a path.
+// errorAt returns an error about the value of a path, which is shown as it was
+// written if it was.
 func (s *Spec) errorAt(path, value, format string, args ...any) error {
+	if text := s.source.text(path); value != "" && text != "" {
+		value = text
+	}
+	value = zeroInPlainUnits(value)
 	return &Error{Pos: s.Position(path), Path: path, Value: value, Problem: fmt.Sprintf(format, args...)}
 }
 
@@ -214,7 +240,10 @@ func (s *Spec) descend(path, head string) (deeper, value string) {
 // the parameters of the member that path names.
 func (s *Spec) below(path, key string) string {
 	full := join(path, key)
-	if _, ok := s.source.find(full); ok {
+	if _, ok := s.source.find(full); ok || s.paramsAt(full) != nil {
+		return full
+	}
+	if head, _, _ := strings.Cut(key, "."); path == "" && hasField(Spec{}, head) {
 		return full
 	}
 	if params := s.paramsAt(path); params != nil {

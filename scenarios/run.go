@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,12 +43,22 @@ type Result struct {
 // drainAt is how many rows may wait in memory before they are written.
 const drainAt = 1 << 14
 
+// InputError is an error of a scenario that shows when it is built: nothing has
+// been run and nothing was written.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *InputError) Unwrap() error { return e.Err }
+
 // Run builds a scenario, runs it and leaves its run directory. A context that
-// is cancelled ends the run early; the directory then says so.
+// is cancelled ends the run early; the directory then says so. What is wrong
+// with the scenario is an *InputError.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	w, err := s.prepare()
 	if err != nil {
-		return nil, err
+		return nil, &InputError{err}
 	}
 	out, err := w.create(o)
 	if err != nil {
@@ -120,9 +129,12 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 	var failed error
 	cancelled, cancel := context.WithCancel(ctx)
 	defer cancel()
-	at := new(atomic.Int64)
+	far := &progress{start: start, end: opt.Until}
+	if s.UntilDone {
+		far.end = sim.Never
+	}
 	opt.Between = func(t sim.Time) {
-		at.Store(int64(t))
+		far.note(w, t)
 		if w.check != nil {
 			w.check(t)
 		}
@@ -136,7 +148,7 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 			}
 		}
 	}
-	stop := w.report(o, opt, start, at)
+	stop := far.report(o.Progress)
 	r := w.engine.Run(cancelled, opt)
 	stop()
 	if failed != nil {
@@ -156,33 +168,6 @@ func (w *world) drain(out *trace.Writer) error {
 		}
 	}
 	return out.Drain(w.sinks)
-}
-
-// report calls Progress from time to time until the returned function is called.
-func (w *world) report(o Options, opt sim.RunOptions, start time.Time, at *atomic.Int64) func() {
-	if o.Progress == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				p := Progress{SimTime: sim.Time(at.Load()), End: opt.Until, Wall: time.Since(start).Seconds()}
-				if opt.UntilDone {
-					p.End = sim.Never
-				}
-				o.Progress(p)
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
 }
 
 // finish writes what is known only at the end.

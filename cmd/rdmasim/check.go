@@ -41,13 +41,24 @@ packet-hops, wall time, memory and disk of a run.`,
 func writeEstimate(w io.Writer, spec *scenarios.Spec, e *estimate) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "scenario\t%s\tok\n", spec.Name)
-	fmt.Fprintf(t, "fabric\t%d hosts, %d switches, %d links\n", e.Hosts, e.Switches, e.Links)
+	fmt.Fprintf(t, "fabric\t%s, %s, %s\n", plural(e.Hosts, "host"), plural(e.Switches, "switch"), plural(e.Links, "link"))
+	for _, tier := range e.Tiers {
+		fmt.Fprintf(t, "\t%s\n", tier)
+	}
 	fmt.Fprintf(t, "packet-hops\tabout %s\n", roughly(e.PacketHops))
-	fmt.Fprintf(t, "wall time\tabout %s\n", wallClock(e.WallSeconds))
+	fmt.Fprintf(t, "wall time\t%s\n", aboutWall(e.WallSeconds))
 	fmt.Fprintf(t, "memory\tabout %s\n", metric.Format(float64(e.MemoryBytes), metric.Bytes))
 	fmt.Fprintf(t, "disk\tabout %s\n", metric.Format(float64(e.DiskBytes), metric.Bytes))
 	for _, n := range e.Notes {
 		fmt.Fprintf(t, "note\t%s\n", n)
 	}
 	return t.Flush()
+}
+
+// aboutWall prints an estimate of real time, given in seconds.
+func aboutWall(s float64) string {
+	if s < 0.05 {
+		return "less than 0.1 s"
+	}
+	return "about " + wallClock(s)
 }

@@ -140,6 +140,10 @@ $ rdmasim run nothing
 	assert.Equal(t, honest, runPage(t, honest, fake, true), "nothing to correct")
 	assert.True(t, t.Run("honest", func(t *testing.T) { runPage(t, honest, fake, false) }))
 
+	shown := "<!-- show: ^other -->\n```console\n$ rdmasim list\n...\nother-demo  Another.\n```\n"
+	assert.Equal(t, shown, runPage(t, shown, fake, true))
+	assert.Equal(t, shown, runPage(t, strings.Replace(shown, "Another.", "A lie.", 1), fake, true))
+
 	asks := "```console\n$ rdmasim list\n?1\n$ rdmasim show demo\nname: wrong\nand more\n```\n"
 	assert.Equal(t, "```console\n$ rdmasim list\ndemo        One sentence.\n...\n$ rdmasim show demo\nname: demo\n```\n", runPage(t, asks, fake, true))
 

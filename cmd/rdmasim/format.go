@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"rdmasim/reports/metric"
@@ -45,6 +46,18 @@ func roughly(n float64) string {
 		digits = 0
 	}
 	return strconv.FormatFloat(n, 'f', digits, 64) + []string{"", "k", "M", "G", "T"}[i]
+}
+
+// plural prints a count with its noun.
+func plural(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
 }
 
 // percent prints a share.

@@ -54,6 +54,7 @@ type runResult struct {
 // estimate is what a run will cost.
 type estimate struct {
 	Hosts, Switches, Links int
+	Tiers                  []string // oversubscription, one line each
 	PacketHops             float64
 	WallSeconds            float64
 	MemoryBytes, DiskBytes sim.Bytes

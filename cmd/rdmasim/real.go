@@ -53,6 +53,9 @@ func realProduct() product {
 func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (*runResult, error) {
 	opt.Version = version()
 	r, err := scenarios.Run(ctx, spec, opt)
+	if input := new(scenarios.InputError); errors.As(err, &input) {
+		return nil, inputError(err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func realEstimate(spec *scenarios.Spec) (*estimate, error) {
 		return nil, err
 	}
 	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
-		MemoryBytes: e.Memory, DiskBytes: e.Disk, Notes: append(e.Tiers, e.Notes...)}
+		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
 	switch {
 	case e.LowerBound:
 		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %v, and a lower bound", e.Pilot))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ func newRun(a *app) *cobra.Command {
 	}
 	f.register(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "", "run directory `DIR` (default runs/NAME-N)")
-	cmd.Flags().IntVar(&f.workers, "workers", 0, "`N` threads that simulate, 0 = one per core; results do not depend on it")
+	cmd.Flags().IntVar(&f.workers, "workers", 1, "`N` threads that simulate, 0 for one per core; results do not depend on it")
 	cmd.Flags().BoolVar(&f.jsonProgress, "json-progress", false, "progress as one JSON object per second on stderr")
 	cmd.Flags().BoolVar(&f.noReport, "no-report", false, "leave the data and draw nothing")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
@@ -131,7 +132,11 @@ func (a *app) simulate(ctx context.Context, spec *scenarios.Spec, out string, f 
 		fmt.Fprintln(a.stderr, "rdmasim: interrupted: keeping what was measured so far; interrupt again to stop at once")
 	})
 	defer stop()
-	res, err := a.run(ctx, spec, runOptions{Out: out, Workers: f.workers, Progress: meter.update})
+	workers := f.workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+	}
+	res, err := a.run(ctx, spec, runOptions{Out: out, Workers: workers, Progress: meter.update})
 	meter.finish()
 	var marked *exitError
 	switch {

@@ -24,26 +24,36 @@ import (
 //	...                         this line stands for any lines;
 //	(exit 2)                    the exit code, 0 if nothing is said
 //
-// A command without output lines only has to end with its exit code. With
-// -update, wrong output is rewritten; a line "?" after a command asks for its
-// output, "?5" for the first five lines of it.
+// A command without output lines only has to end with its exit code. A comment
+// <!-- show: REGEXP --> above a block keeps of its outputs only the lines that
+// match. With -update, wrong output is rewritten; a line "?" after a command
+// asks for its output, "?5" for the first five lines of it.
 
 // block is a fenced block of a page.
 type block struct {
 	info []string // words after the fence
 	line int      // number of the first line inside
 	text []string
+	show *regexp.Regexp // lines of outputs to keep, nil = all
 }
+
+var showComment = regexp.MustCompile(`^<!-- show: (.*) -->$`)
 
 // blocks returns the fenced blocks of a page.
 func blocks(page string) []block {
 	var all []block
 	inside := false
+	var show *regexp.Regexp
 	for i, l := range strings.Split(page, "\n") {
+		if m := showComment.FindStringSubmatch(l); m != nil && !inside {
+			show = regexp.MustCompile(m[1])
+			continue
+		}
 		fence, isFence := strings.CutPrefix(l, "```")
 		switch {
 		case isFence && !inside:
-			all, inside = append(all, block{info: strings.Fields(fence), line: i + 2}), true
+			all, inside = append(all, block{info: strings.Fields(fence), line: i + 2, show: show}), true
+			show = nil
 		case isFence:
 			inside = false
 		case inside:
@@ -177,7 +187,7 @@ var volatile = []struct {
 	re *regexp.Regexp
 	by string
 }{
-	{regexp.MustCompile(`(?m)^(wall time +).*$`), "${1}*"},
+	{regexp.MustCompile(`(?m)^((?:wall time|memory) +).*$`), "${1}*"},
 	{regexp.MustCompile(`rdmasim \S+ go1\S+ \w+/\w+`), "rdmasim *"},
 	{regexp.MustCompile(`"(wall_s|cpu_s|eta_s|events_per_s|ns_per_hop|peak_rss_bytes)": ?[0-9.e+-]+`), `"$1":*`},
 	{regexp.MustCompile(`(?m)[ \t]+$`), ""},
@@ -205,6 +215,23 @@ func outputMatches(want, got []string) bool {
 		return false
 	}
 	return len(got) > 0 && want[0] == got[0] && outputMatches(want[1:], got[1:])
+}
+
+// kept returns the lines that match, with "..." for the others.
+func kept(lines []string, show *regexp.Regexp) []string {
+	if show == nil {
+		return lines
+	}
+	var out []string
+	for _, l := range lines {
+		switch {
+		case show.MatchString(l):
+			out = append(out, l)
+		case len(out) == 0 || out[len(out)-1] != "...":
+			out = append(out, "...")
+		}
+	}
+	return out
 }
 
 // linesOf splits output into lines, without the empty one at the end.
@@ -242,6 +269,7 @@ func runPage(t *testing.T, page string, newApp func(stdout, stderr *bytes.Buffer
 			if len(s.output) == 0 {
 				continue
 			}
+			got = strings.Join(kept(linesOf(got), b.show), "\n")
 			want := linesOf(settled(strings.Join(s.output, "\n")))
 			if outputMatches(want, linesOf(settled(got))) {
 				continue
