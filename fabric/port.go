@@ -48,8 +48,8 @@ type PortConfig struct {
 	// HeaderBytes > 0: the peer is a cut-through switch that is handed a frame
 	// once so many bytes have arrived.
 	HeaderBytes sim.Bytes
-	Loss        float64 // probability that a frame is lost on the link
-	Lossless    uint8   // classes for which pauses are sent and obeyed
+	Loss        Loss  // of frames that arrive here
+	Lossless    uint8 // classes for which pauses are sent and obeyed
 }
 
 // Port is the transmitting side of one end of a link with its PFC state: which
@@ -64,10 +64,11 @@ type Port struct {
 	overhead  uint16
 	header    uint16 // PortConfig.HeaderBytes
 	truncate  bool
-	Paused    uint8 // classes that may not be sent
-	xoff      uint8 // classes of the peer that this side has paused
-	pending   uint8 // classes with a pause frame waiting to be sent
-	again     uint8 // pending frames that only repeat an XOFF
+	Paused    uint8  // classes that may not be sent
+	xoff      uint8  // classes of the peer that this side has paused
+	pending   uint8  // classes with a pause frame waiting to be sent
+	again     uint8  // pending frames that only repeat an XOFF
+	lossy     *lossy // nil on a link that loses nothing
 
 	Cfg    PortConfig
 	until  [8]sim.Time

@@ -31,12 +31,10 @@ type swPort struct {
 	nonEmpty uint8
 	waking   bool
 	turn     uint8 // class whose turn it is
-	lossy    bool  // frames are lost on the link
 	Port
-	ecnRand  *sim.Rand
-	lossRand *sim.Rand
-	q        [8]EgressQueue
-	pg       [8]PriorityGroup
+	ecnRand *sim.Rand
+	q       [8]EgressQueue
+	pg      [8]PriorityGroup
 
 	id       trace.ObjectID
 	queueID  [8]trace.ObjectID
@@ -63,10 +61,7 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		p.Port = NewPort(c.PortConfig)
 		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
 		p.alpha = c.Alpha
-		if c.Loss > 0 {
-			p.lossy = true
-			p.lossRand = cfg.Rand(fmt.Sprintf("%s/port%d/loss", cfg.Name, i))
-		}
+		p.Lose(cfg.Rand, cfg.Name, i)
 		name := fmt.Sprintf("%s:%d", cfg.Name, i)
 		p.id = cfg.Names.ID(name)
 		for k := range p.q {
@@ -94,9 +89,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 	if !s.sampling {
 		s.wake()
 	}
-	if p.lossy && p.lossRand.Float64() < p.Cfg.Loss {
-		p.Stat.DropFault++
-		p.Stat.DropBytes += uint64(m.Size)
+	if p.lossy != nil && p.Loses(m) {
 		s.dropped(in, m, "link loss")
 		return
 	}

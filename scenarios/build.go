@@ -120,6 +120,12 @@ func (s *Spec) graph() (*topology.Graph, error) {
 			if r.Loss > 0 {
 				l.Loss = float64(r.Loss)
 			}
+			if r.DataLoss > 0 {
+				l.DataLoss = float64(r.DataLoss)
+			}
+			if r.DropEvery > 0 {
+				l.DropEvery = r.DropEvery
+			}
 		}
 	}
 	return g, s.at("topology", g.Validate())
@@ -194,7 +200,9 @@ func (w *world) port(node, p int) fabric.PortConfig {
 	out, in := q.Out(w.graph), q.In(w.graph)
 	s := w.spec
 	c := fabric.PortConfig{Rate: out.Rate, RxRate: in.Rate, Delay: w.delay(q.Peer, out), Overhead: fabric.EthernetOverhead,
-		PFCSize: simnic.SizePFC, Loss: w.graph.Links[q.Link].Loss}
+		PFCSize: simnic.SizePFC}
+	l := &w.graph.Links[q.Link]
+	c.Loss = fabric.Loss{All: l.Loss, Data: l.DataLoss, Every: l.DropEvery}
 	frame := s.NIC.Frame
 	if frame.PFC > 0 {
 		c.PFCSize = frame.PFC
