@@ -100,9 +100,9 @@ func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float6
 	switch len(far) {
 	case 0:
 	case 1:
-		notes += " " + far[0] + " lies above what is drawn."
+		notes += " " + Capital(far[0]) + " lies above what is drawn."
 	default:
-		notes += " " + List(far) + " lie above what is drawn."
+		notes += " " + Capital(List(far)) + " lie above what is drawn."
 	}
 	return top, notes
 }

@@ -20,13 +20,13 @@ func reaction(r *Run) Figure {
 	var captions []string
 	if len(rates) > 0 {
 		p := r.timePanel(200)
-		b := worst(rates, func(s *Series) float64 { return -s.Average }, meanOf)
+		b := worst(rates, slowed, meanOf)
 		top := b.draw(r, &p)
 		linear(&p.Plot.Y, "allowed rate", pick(rateScales, top), 0, top*1.08)
 		r.addMoments(p.Plot)
 		f.Panels = append(f.Panels, p)
-		f.Table = seriesTable(b.all(), "queue pair, lowest rate first", Bitrate)
-		captions = append(captions, fmt.Sprintf("the lowest average rate is %s, of %s", Bitrate(b.named[0].Average), b.named[0].Object))
+		f.Table = seriesTable(b.all(), "queue pair, most slowed first", Bitrate)
+		captions = append(captions, fmt.Sprintf("most slowed down is %s, to %s of at most %s on average", b.named[0].Object, Bitrate(b.named[0].Average), Bitrate(b.named[0].Peak)))
 	}
 	if len(alphas) > 0 {
 		p := r.timePanel(150)
@@ -53,6 +53,15 @@ func reaction(r *Run) Figure {
 	return f
 }
 
+// slowed is how far congestion control kept a queue pair below the highest rate
+// that it ever had; NICs of a slower link are not slow for that.
+func slowed(s *Series) float64 {
+	if s.Peak <= 0 {
+		return 0
+	}
+	return 1 - s.Average/s.Peak
+}
+
 // sameOrder returns list in the order in which the objects of model are drawn,
 // so that an object has one style in both panels.
 func (r *Run) sameOrder(list, model []*Series) []*Series {
@@ -61,7 +70,7 @@ func (r *Run) sameOrder(list, model []*Series) []*Series {
 		by[s.Object] = s
 	}
 	var out []*Series
-	for _, s := range worst(model, func(s *Series) float64 { return -s.Average }, meanOf).all() {
+	for _, s := range worst(model, slowed, meanOf).all() {
 		if x := by[s.Object]; x != nil {
 			out = append(out, x)
 			delete(by, s.Object)
