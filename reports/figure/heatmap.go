@@ -47,7 +47,7 @@ func linkHeatmap(r *Run) Figure {
 			shown = shown[:each-1]
 		}
 		for _, l := range shown {
-			names = append(names, l.From+" → "+nodeOf(l.To))
+			names = append(names, l.From+" → "+NodeOf(l.To))
 			h.rows = append(h.rows, share(l, step))
 		}
 		if rest := g.links[len(shown):]; len(rest) > 0 {
