@@ -21,7 +21,7 @@ func goodput(r *Run) Figure {
 	top.Plot.Add(grid{x: true, y: true})
 	name := "sum of all queue pairs"
 	if r.Flows.Unseen() > 0 {
-		name = "sum of the " + Count(len(list), "queue pair") + " that have a series"
+		name = "sum of the " + Whole(len(list)) + " with a series"
 	}
 	r.single(&top, name, total, lineOf(toneInk, 1.4))
 	linear(&top.Plot.Y, "total", pick(rateScales, maxOf32(total)), 0, maxOf32(total)*1.08)

@@ -88,7 +88,7 @@ func share(l LinkUse, step int) []float64 {
 			sum += float64(v[k])
 			n++
 		}
-		out = append(out, sum/float64(n)/l.Rate)
+		out = append(out, min(sum/float64(n)/l.Rate, 1)) // a frame counts where it begins
 	}
 	return out
 }
