@@ -78,7 +78,7 @@ func (b *sharedBuffer) passes(s *Switch, in int, m *packet.Packet) bool {
 		return true
 	}
 	// One eighth of slack keeps the exact comparison to the slow path.
-	return n*8 < b.limit(s.Cfg.Ports[in].Alpha)*7 && n < b.free()
+	return n*8 < b.limit(s.ports[in].alpha)*7 && n < b.free()
 }
 
 // admit accounts an arriving frame, pauses the sender if a threshold is
@@ -103,7 +103,7 @@ func (s *Switch) admit(in int, o *swPort, m *packet.Packet) bool {
 		return true
 	}
 	cfg := &s.Cfg.Ports[in]
-	limit := b.limit(cfg.Alpha)
+	limit := b.limit(p.alpha)
 	shared := max(g.Ingress-b.reserve, 0)
 	full := shared >= limit // what is below the threshold may still grow by one frame
 	if s.Cfg.Buffer.WholeFrames {
@@ -144,7 +144,7 @@ func (b *sharedBuffer) use(size int64) {
 // checkXoff pauses the sender once the group's shared use has reached the
 // threshold or its headroom is in use.
 func (s *Switch) checkXoff(in int, p *swPort, g *PriorityGroup, c uint8) {
-	limit := s.mmu.limit(s.Cfg.Ports[in].Alpha)
+	limit := s.mmu.limit(p.alpha)
 	shared := max(g.Ingress-s.mmu.reserve, 0)
 	if limit < g.leastLimit || g.leastLimit == 0 {
 		g.leastLimit = max(limit, 1)
@@ -183,7 +183,7 @@ func (s *Switch) release(in int, c uint8, size int64) {
 		return
 	}
 	shared = max(g.Ingress-b.reserve, 0)
-	if shared == 0 || shared+s.Cfg.Buffer.XonOffset <= b.limit(s.Cfg.Ports[in].Alpha) {
+	if shared == 0 || shared+s.Cfg.Buffer.XonOffset <= b.limit(p.alpha) {
 		p.Xon(int(c))
 		s.logXon(in, c, g)
 		s.transmit(in)

@@ -91,8 +91,8 @@ func (s *Switch) wake() {
 
 // SamplePort ends a bin of a port's throughput.
 func SamplePort(p *Port, id trace.ObjectID, sink *trace.Sink, at sim.Time, width sim.Duration, bytes *uint64, last *float64) {
-	bps := float64(p.Stat.TxBytes-*bytes) * 8 / width.Seconds()
-	*bytes = p.Stat.TxBytes
+	bps := float64(p.txBytes-*bytes) * 8 / width.Seconds()
+	*bytes = p.txBytes
 	if bps != *last {
 		*last = bps
 		sink.Point(trace.Point{Time: at, Object: id, Metric: trace.SeriesThroughput, Mean: bps, Min: bps, Max: bps})
@@ -224,8 +224,8 @@ func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
 			add(prio, n, v)
 		}
 	}
-	add(-1, trace.CountTxPackets, float64(p.Stat.TxPackets))
-	add(-1, trace.CountTxBytes, float64(p.Stat.TxBytes))
+	add(-1, trace.CountTxPackets, float64(p.txPackets))
+	add(-1, trace.CountTxBytes, float64(p.txBytes))
 	some(-1, trace.CountDropLossless, float64(p.Stat.DropLossless))
 	some(-1, trace.CountDropLossy, float64(p.Stat.DropLossy))
 	some(-1, trace.CountDropFault, float64(p.Stat.DropFault))

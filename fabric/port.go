@@ -48,32 +48,38 @@ type PortConfig struct {
 	// HeaderBytes > 0: the peer is a cut-through switch that is handed a frame
 	// once so many bytes have arrived.
 	HeaderBytes sim.Bytes
-	Loss        float64 // probability that a frame is lost on the link
-	Lossless    uint8   // classes for which pauses are sent and obeyed
+	Loss        Loss  // of frames that arrive here
+	Lossless    uint8 // classes for which pauses are sent and obeyed
 }
 
 // Port is the transmitting side of one end of a link with its PFC state: which
 // classes the peer has paused, and which of the peer's classes this side has.
+// What every frame needs comes first, on one cache line.
 type Port struct {
-	Cfg       PortConfig
 	FreeAt    sim.Time // when the frame being sent has left
-	Paused    uint8    // classes that may not be sent
 	psPerByte int64    // 0 = not a whole number
-	until     [8]sim.Time
-	since     [8]sim.Time
+	delay     sim.Duration
+	txPackets uint64
+	txBytes   uint64
+	overhead  uint16
+	header    uint16 // PortConfig.HeaderBytes
+	truncate  bool
+	Paused    uint8  // classes that may not be sent
+	xoff      uint8  // classes of the peer that this side has paused
+	pending   uint8  // classes with a pause frame waiting to be sent
+	again     uint8  // pending frames that only repeat an XOFF
+	lossy     *lossy // nil on a link that loses nothing
 
-	xoff    uint8 // classes of the peer that this side has paused
-	pending uint8 // classes with a pause frame waiting to be sent
-	quanta  [8]uint16
-	again   uint8 // pending frames that only repeat an XOFF
-	gen     [8]uint32
-
-	Stat PortStat
+	Cfg    PortConfig
+	until  [8]sim.Time
+	since  [8]sim.Time
+	quanta [8]uint16
+	gen    [8]uint32
+	Stat   PortStat
 }
 
 // PortStat counts what a port did since the counters were reset.
 type PortStat struct {
-	TxPackets, TxBytes       uint64
 	XoffTx, XonTx, RefreshTx [8]uint64
 	XoffRx, XonRx            [8]uint64
 	Episodes                 [8]uint64
@@ -85,7 +91,7 @@ type PortStat struct {
 
 // NewPort returns an idle port.
 func NewPort(cfg PortConfig) Port {
-	p := Port{Cfg: cfg}
+	p := Port{Cfg: cfg, delay: cfg.Delay, overhead: uint16(cfg.Overhead), header: uint16(cfg.HeaderBytes), truncate: cfg.Truncate}
 	if cfg.Rate > 0 && int64(sim.Second)*8%int64(cfg.Rate) == 0 {
 		p.psPerByte = int64(sim.Second) * 8 / int64(cfg.Rate)
 	}
@@ -94,14 +100,14 @@ func NewPort(cfg PortConfig) Port {
 
 // TxTime returns how long a frame of the given size occupies the link.
 func (p *Port) TxTime(size sim.Bytes) sim.Duration {
-	n := size + p.Cfg.Overhead
+	n := size + sim.Bytes(p.overhead)
 	var d sim.Duration
 	if p.psPerByte > 0 {
 		d = sim.Duration(int64(n) * p.psPerByte)
 	} else {
 		d = p.Cfg.Rate.TxTime(n)
 	}
-	if p.Cfg.Truncate {
+	if p.truncate {
 		d -= d % sim.Nanosecond
 	}
 	return d
@@ -112,14 +118,20 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	now := n.Now()
 	d := p.TxTime(sim.Bytes(m.Size))
 	p.FreeAt = now.Add(d)
-	at := p.FreeAt.Add(p.Cfg.Delay)
-	if h := p.Cfg.HeaderBytes; h > 0 && sim.Bytes(m.Size) > h && m.Kind != packet.PFC {
-		at = now.Add(p.TxTime(h) + p.Cfg.Delay)
+	at := p.FreeAt.Add(p.delay)
+	if h := p.header; h > 0 && m.Size > h && m.Kind != packet.PFC {
+		at = now.Add(p.TxTime(sim.Bytes(h)) + p.delay)
 	}
-	p.Stat.TxPackets++
-	p.Stat.TxBytes += uint64(m.Size) + uint64(p.Cfg.Overhead)
+	p.txPackets++
+	p.txBytes += uint64(m.Size) + uint64(p.overhead)
 	n.Send(port, at, m)
 }
+
+// TxPackets returns how many frames were sent since the counters were reset.
+func (p *Port) TxPackets() uint64 { return p.txPackets }
+
+// TxBytes returns how many bytes they took on the wire.
+func (p *Port) TxBytes() uint64 { return p.txBytes }
 
 // QuantaTime returns how long so many quanta last at the port's rate.
 func (p *Port) QuantaTime(quanta uint16) sim.Duration {
@@ -272,6 +284,7 @@ func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 // ResetStat begins a new measurement at now.
 func (p *Port) ResetStat(now sim.Time) {
 	p.Stat = PortStat{}
+	p.txPackets, p.txBytes = 0, 0
 	for i := range p.since {
 		if p.Paused&(1<<i) != 0 {
 			p.since[i] = now

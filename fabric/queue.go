@@ -3,20 +3,20 @@ package fabric
 import (
 	"math/bits"
 
+	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 )
 
-// EgressQueue is the queue of one class at one port, a list of kept
-// messages.
+// EgressQueue is the queue of one class at one port.
 type EgressQueue struct {
-	head, tail int32 // 0 = empty
-	Bytes      int64
-	Deficit    int64
-	ecn        ECNConfig
-	level      level
-	Eligible   uint64 // ECT frames that left while marking was on
-	Marked     uint64
-	binMarked  uint64
+	fifo      fifo
+	Bytes     int64
+	Eligible  uint64 // ECT frames that left while marking was on
+	ecn       ECNConfig
+	level     level
+	Marked    uint64
+	Deficit   int64
+	binMarked uint64
 }
 
 // level follows a quantity over time: its integral, extremes and how long it
@@ -40,7 +40,7 @@ type level struct {
 // most an eighth too high.
 const (
 	histSub  = 8
-	histSize = 40 * histSub
+	histSize = 26 * histSub // up to 256 MiB
 )
 
 func histBucket(v int64) int {
@@ -140,4 +140,62 @@ func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, cha
 	changed = b != l.last
 	l.last = b
 	return mean, lo, hi, changed
+}
+
+// chunkFrames makes a chunk fill two kilobytes.
+const chunkFrames = 36
+
+// chunk is a piece of a queue: frames that lie one behind the other in memory
+// come quickly when their turn comes.
+type chunk struct {
+	p    [chunkFrames]packet.Packet
+	next *chunk
+}
+
+// fifo is a list of chunks. Its memory comes from the switch's pool and goes
+// back there.
+type fifo struct {
+	head, tail *chunk
+	first, end uint8 // next frame to take from head; one past the last in tail
+}
+
+func (f *fifo) empty() bool { return f.head == nil }
+
+// front returns the first frame of a queue that is not empty.
+func (f *fifo) front() *packet.Packet { return &f.head.p[f.first] }
+
+func (f *fifo) push(pool **chunk, m *packet.Packet) {
+	if f.tail == nil || f.end == chunkFrames {
+		c := *pool
+		if c == nil {
+			c = new(chunk)
+		} else {
+			*pool = c.next
+			c.next = nil
+		}
+		if f.tail == nil {
+			f.head, f.first = c, 0
+		} else {
+			f.tail.next = c
+		}
+		f.tail, f.end = c, 0
+	}
+	f.tail.p[f.end] = *m
+	f.end++
+}
+
+// pop removes the front frame; its memory holds until the next push.
+func (f *fifo) pop(pool **chunk) {
+	f.first++
+	c := f.head
+	switch {
+	case c == f.tail && f.first == f.end:
+		f.head, f.tail = nil, nil
+	case f.first == chunkFrames:
+		f.head, f.first = c.next, 0
+	default:
+		return
+	}
+	c.next = *pool
+	*pool = c
 }

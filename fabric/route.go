@@ -61,9 +61,11 @@ func (s *Switch) Peek(m *packet.Packet) int {
 
 func (s *Switch) balance(m *packet.Packet, set []uint16) uint16 {
 	if s.Cfg.HashHPCC {
-		// The simulator's ACKs have the ports of their data swapped.
+		// That model's ACKs have the ports of their data swapped. Its next hops
+		// are in the order of the addresses of its switches, of which each has
+		// a mapping of memory of its own (2 MB) below that of the one before.
 		h := ecmp.Hash(s.Cfg.Addresses[m.Src], s.Cfg.Addresses[m.Dst], m.SrcPort, m.DstPort, uint32(s.Cfg.Index))
-		return set[h%uint32(len(set))]
+		return set[len(set)-1-int(h%uint32(len(set)))]
 	}
 	switch s.Cfg.Balance {
 	case BalanceSpray:

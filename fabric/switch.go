@@ -17,6 +17,7 @@ type Switch struct {
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
 	mmu      sharedBuffer
+	pool     *chunk // unused pieces of queues
 	seed     uint64
 	pick     *sim.Rand
 	flows    []flowlet
@@ -24,15 +25,16 @@ type Switch struct {
 	sampling bool     // the end of a bin is scheduled, or there are no series
 }
 
+// swPort is a port of a switch; what every frame needs comes first.
 type swPort struct {
-	Port
+	alpha    int64 // dynamic threshold of its groups
 	nonEmpty uint8
 	waking   bool
 	turn     uint8 // class whose turn it is
-	ecnRand  *sim.Rand
-	lossRand *sim.Rand
-	q        [8]EgressQueue
-	pg       [8]PriorityGroup
+	Port
+	ecnRand *sim.Rand
+	q       [8]EgressQueue
+	pg      [8]PriorityGroup
 
 	id       trace.ObjectID
 	queueID  [8]trace.ObjectID
@@ -58,9 +60,8 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		p, c := &s.ports[i], &cfg.Ports[i]
 		p.Port = NewPort(c.PortConfig)
 		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
-		if c.Loss > 0 {
-			p.lossRand = cfg.Rand(fmt.Sprintf("%s/port%d/loss", cfg.Name, i))
-		}
+		p.alpha = c.Alpha
+		p.Lose(cfg.Rand, cfg.Name, i)
 		name := fmt.Sprintf("%s:%d", cfg.Name, i)
 		p.id = cfg.Names.ID(name)
 		for k := range p.q {
@@ -88,9 +89,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 	if !s.sampling {
 		s.wake()
 	}
-	if p.lossRand != nil && p.lossRand.Float64() < p.Cfg.Loss {
-		p.Stat.DropFault++
-		p.Stat.DropBytes += uint64(m.Size)
+	if p.lossy != nil && p.Loses(m) {
 		s.dropped(in, m, "link loss")
 		return
 	}
@@ -123,7 +122,7 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	o := &s.ports[out]
 	now := s.node.Now()
 	if s.Cfg.CutThrough && slot == 0 && sim.Bytes(m.Size) > headerBytes {
-		idle := o.FreeAt <= now && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
+		idle := !o.busy(now) && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
 		if !idle || o.Cfg.Rate > s.ports[in].Cfg.RxRate {
 			s.park(in, m)
 			return
@@ -138,28 +137,22 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	m.Prio = c
 	if s.Cfg.Bypass&(1<<c) == 0 {
 		q := &o.q[c]
-		if o.FreeAt <= now && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
+		if !o.busy(now) && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
 			(q.ecn.At == MarkAtDequeue || int64(m.Size) <= q.ecn.Kmin) {
 			s.sendNow(out, q, m)
 			s.discard(slot)
 			return
 		}
-		if slot == 0 {
-			slot = s.node.Keep()
-		}
 		if !s.admit(in, o, m) {
-			s.node.Free(slot)
+			s.discard(slot)
 			return
 		}
-		m = s.node.Message(slot)
 		if q.ecn.On && q.ecn.At == MarkAtEnqueue {
 			s.mark(o, q, m, q.Bytes+int64(m.Size))
 		}
 	}
-	if slot == 0 {
-		slot = s.node.Keep()
-	}
-	s.enqueue(o, c, slot, int64(m.Size))
+	s.enqueue(o, c, m)
+	s.discard(slot)
 	s.transmit(out)
 }
 
@@ -178,15 +171,15 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 	s.ports[out].Send(s.node, out, m)
 }
 
-func (s *Switch) enqueue(o *swPort, c uint8, slot int32, size int64) {
+// busy reports whether a frame occupies the port. Frames that arrive at the
+// instant at which it leaves are queued before the next one is chosen, whatever
+// their order.
+func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
+
+func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
 	q := &o.q[c]
-	if q.tail == 0 {
-		q.head = slot
-	} else {
-		s.node.Link(q.tail, slot)
-	}
-	q.tail = slot
-	q.Bytes += size
+	q.fifo.push(&s.pool, m)
+	q.Bytes += int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
 	o.nonEmpty |= 1 << c
 }
@@ -196,7 +189,7 @@ func (s *Switch) enqueue(o *swPort, c uint8, slot int32, size int64) {
 func (s *Switch) transmit(out int) {
 	o := &s.ports[out]
 	now := s.node.Now()
-	if o.FreeAt > now {
+	if o.busy(now) {
 		if !o.waking {
 			o.waking = true
 			s.node.At(o.FreeAt, KindTxDone, out, 0)
@@ -236,7 +229,7 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 	for {
 		c := o.turn
 		if ready&(1<<c) != 0 {
-			size := int64(s.node.Message(o.q[c].head).Size)
+			size := int64(o.q[c].fifo.front().Size)
 			if o.q[c].Deficit >= size {
 				o.q[c].Deficit -= size
 				return c
@@ -255,13 +248,11 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 // dequeue sends the first frame of a class.
 func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 	q := &o.q[c]
-	slot := q.head
-	m := s.node.Message(slot)
-	q.head = s.node.Follower(slot)
+	m := q.fifo.front()
+	q.fifo.pop(&s.pool)
 	q.Bytes -= int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
-	if q.head == 0 {
-		q.tail = 0
+	if q.fifo.empty() {
 		q.Deficit = 0
 		o.nonEmpty &^= 1 << c
 	}
@@ -275,10 +266,8 @@ func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 			}
 		}
 		s.release(int(m.InPort), c, int64(m.Size))
-		m = s.node.Message(slot)
 	}
 	o.Send(s.node, out, m)
-	s.node.Free(slot)
 }
 
 // mark sets CE with the probability of the marking curve at a queue length.

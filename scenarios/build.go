@@ -119,6 +119,12 @@ func (s *Spec) graph() (*topology.Graph, error) {
 			if r.Loss > 0 {
 				l.Loss = float64(r.Loss)
 			}
+			if r.DataLoss > 0 {
+				l.DataLoss = float64(r.DataLoss)
+			}
+			if r.DropEvery > 0 {
+				l.DropEvery = r.DropEvery
+			}
 		}
 	}
 	return g, s.at("topology", g.Validate())
@@ -188,12 +194,14 @@ func (w *world) node(i int) *sim.Node[packet.Packet] {
 func (w *world) rand(name string) *sim.Rand { return sim.NewRand(w.spec.Seed, name) }
 
 // port returns the transmitting side of port p of a node.
-func (w *world) port(node, p int) (fabric.PortConfig, string) {
+func (w *world) port(node, p int) fabric.PortConfig {
 	q := w.ports.Of(node)[p]
 	out, in := q.Out(w.graph), q.In(w.graph)
 	s := w.spec
 	c := fabric.PortConfig{Rate: out.Rate, RxRate: in.Rate, Delay: w.delay(q.Peer, out), Overhead: fabric.EthernetOverhead,
-		PFCSize: simnic.SizePFC, Loss: w.graph.Links[q.Link].Loss}
+		PFCSize: simnic.SizePFC}
+	l := &w.graph.Links[q.Link]
+	c.Loss = fabric.Loss{All: l.Loss, Data: l.DataLoss, Every: l.DropEvery}
 	frame := s.NIC.Frame
 	if frame.PFC > 0 {
 		c.PFCSize = frame.PFC
@@ -223,7 +231,13 @@ func (w *world) port(node, p int) (fabric.PortConfig, string) {
 			c.Refresh = in.Rate.TxTime(sim.Bytes(pfc.Quanta)*fabric.QuantumBits/8) / 2
 		}
 	}
-	return c, w.graph.Nodes[q.Peer].Name + ":" + fmt.Sprint(q.PeerPort)
+	return c
+}
+
+// peer names the port at the other end of port p of a node.
+func (w *world) peer(node, p int) string {
+	q := w.ports.Of(node)[p]
+	return w.graph.Nodes[q.Peer].Name + ":" + fmt.Sprint(q.PeerPort)
 }
 
 // responseQuanta is how many quanta a port of a speed may take to obey a
@@ -330,7 +344,7 @@ func fixed(x float64) int64 { return int64(math.Round(x * fabric.AlphaOne)) }
 func (w *world) switchPort(node, p int) fabric.SwitchPortConfig {
 	sp := w.swSpec[node]
 	q := w.ports.Of(node)[p]
-	pc, peer := w.port(node, p)
+	pc, peer := w.port(node, p), w.peer(node, p)
 	c := fabric.SwitchPortConfig{PortConfig: pc, Alpha: fixed(float64(sp.Buffer.Alpha)), Peer: peer, PeerID: w.names.ID(peer),
 		ToHost: w.graph.Nodes[q.Peer].Kind == topology.Host}
 	ecn := sp.ECN
@@ -400,7 +414,7 @@ func (w *world) addNIC(i int) error {
 	}
 	c.PriorityDSCP = w.priorityDSCP(sp)
 	for p := range ports {
-		pc, peer := w.port(i, p)
+		pc, peer := w.port(i, p), w.peer(i, p)
 		c.Ports = append(c.Ports, pc)
 		c.PeerIDs = append(c.PeerIDs, w.names.ID(peer))
 		e, ok := w.routes.EndpointAt(i, p)

@@ -126,7 +126,7 @@ func (s *Spec) prepare() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, w.attach(func(name string) ([]byte, error) { return readBounded(filepath.Join(s.Dir, name)) })
+	return w, w.attach(func(name string) ([]byte, error) { return ReadBounded(filepath.Join(s.Dir, name)) })
 }
 
 // What the parts of a fabric take in memory at the least.

@@ -55,7 +55,7 @@ func isHPCC(name string) bool { return filepath.Ext(name) == ".txt" }
 // loadHPCC reads a configuration of the HPCC model. Settings apply to the
 // scenario that it is turned into.
 func loadHPCC(name string, settings []string) (*Spec, error) {
-	c, err := hpcc.Read(name, readBounded)
+	c, err := hpcc.Read(name, ReadBounded)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,8 @@ func standIn() (Member, []TrafficSpec) {
 // maxForeign bounds files of other formats.
 const maxForeign = 1 << 30
 
-func readBounded(name string) ([]byte, error) {
+// ReadBounded reads a file of another format, of at most 1 GiB.
+func ReadBounded(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err

@@ -10,9 +10,21 @@ import (
 
 // hop is one link of a path as a frame meets it.
 type hop struct {
-	port  fabric.Port // its rate and overhead give transmission times
-	extra sim.Bytes   // tunnel header on this link
-	cut   bool        // the node at the end cuts through
+	rate     sim.Rate
+	delay    sim.Duration
+	overhead sim.Bytes // preamble and gap
+	extra    sim.Bytes // tunnel header on this link
+	truncate bool
+	cut      bool // the node at the end cuts through
+}
+
+// tx returns how long a frame occupies the link.
+func (h *hop) tx(b sim.Bytes) sim.Duration {
+	d := h.rate.TxTime(b + h.overhead)
+	if h.truncate {
+		d -= d % sim.Nanosecond
+	}
+	return d
 }
 
 // pathFinder returns the function by which a NIC learns its paths. Each NIC
@@ -75,8 +87,8 @@ func (w *world) walk(m packet.Packet) []hop {
 	tunnel := false
 	for len(hops) < 256 {
 		q := w.ports.Of(node)[port]
-		c, _ := w.port(node, port)
-		h := hop{port: fabric.NewPort(c), cut: c.HeaderBytes > 0}
+		c := w.port(node, port)
+		h := hop{rate: c.Rate, delay: c.Delay, overhead: c.Overhead, truncate: c.Truncate, cut: c.HeaderBytes > 0}
 		if tunnel {
 			h.extra = fabric.VXLANHeader
 		}
@@ -121,13 +133,13 @@ func train(hops []hop, size func(i int) sim.Bytes, n int) sim.Duration {
 		for k := range hops {
 			h := &hops[k]
 			start := max(ready, free[k])
-			tx := h.port.TxTime(b + h.extra)
+			tx := h.tx(b + h.extra)
 			done := start.Add(tx)
 			d := done.Sub(free[k])
 			slowest = max(slowest, tx)
 			same = same && d == slowest
 			pace[k], free[k] = d, done
-			end = done.Add(h.port.Cfg.Delay)
+			end = done.Add(h.delay)
 			ready = end
 			if h.cut && k+1 < len(hops) {
 				ready = cutReady(h, &hops[k+1], start, b, free[k+1])
@@ -146,12 +158,12 @@ func train(hops []hop, size func(i int) sim.Bytes, n int) sim.Duration {
 // next one through a cut-through switch: at its header where the next link is
 // idle and no faster, else when all of it is there.
 func cutReady(h, next *hop, start sim.Time, b sim.Bytes, free sim.Time) sim.Time {
-	if b <= fabric.HeaderBytes {
-		return start.Add(h.port.TxTime(b+h.extra) + h.port.Cfg.Delay)
+	if b+h.extra <= fabric.HeaderBytes {
+		return start.Add(h.tx(b+h.extra) + h.delay)
 	}
-	head := start.Add(h.port.TxTime(fabric.HeaderBytes) + h.port.Cfg.Delay)
-	if free <= head && next.port.Cfg.Rate <= h.port.Cfg.Rate {
+	head := start.Add(h.tx(fabric.HeaderBytes) + h.delay)
+	if free <= head && next.rate <= h.rate {
 		return head
 	}
-	return head.Add(h.port.Cfg.Rate.TxTime(b + h.extra - fabric.HeaderBytes))
+	return head.Add(h.rate.TxTime(b + h.extra - fabric.HeaderBytes))
 }

@@ -186,5 +186,8 @@ type LinkRule struct {
 	Rate  sim.Rate     `key:"rate" doc:"rate of both directions; 0bps = as it is"`
 	Delay sim.Duration `key:"delay" doc:"propagation delay; 0s = as it is"`
 	Cable sim.Length   `key:"cable" doc:"length of the cable, instead of delay; 0mm = as it is"`
-	Loss  sim.Ratio    `key:"loss" doc:"probability that a packet is lost, each direction"`
+	Loss  sim.Ratio    `key:"loss" doc:"probability that a frame is lost, each direction"`
+
+	DataLoss  sim.Ratio `key:"data_loss" doc:"probability that a data packet is lost, on top of loss, each direction"`
+	DropEvery int64     `key:"drop_every" range:"0..1000000000" doc:"every so manieth data packet of each direction is lost; 0 = none"`
 }

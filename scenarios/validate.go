@@ -212,8 +212,10 @@ func (s *Spec) checkLinks() error {
 			return s.errorAt(at+".cable", l.Cable.String(), "takes %v, and delay is %v: give one of them", l.Cable.Delay(), l.Delay)
 		case l.Loss > 1:
 			return s.errorAt(at+".loss", l.Loss.String(), "want a probability from 0 to 1")
-		case l.Rate == 0 && l.Delay == 0 && l.Cable == 0 && l.Loss == 0:
-			return s.errorAt(at, "", "changes nothing: want rate, delay, cable or loss")
+		case l.DataLoss > 1:
+			return s.errorAt(at+".data_loss", l.DataLoss.String(), "want a probability from 0 to 1")
+		case l.Rate == 0 && l.Delay == 0 && l.Cable == 0 && l.Loss == 0 && l.DataLoss == 0 && l.DropEvery == 0:
+			return s.errorAt(at, "", "changes nothing: want rate, delay, cable, loss, data_loss or drop_every")
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"sync/atomic"
 )
 
@@ -92,14 +91,18 @@ func (n *Node[M]) Send(port int, at Time, m *M) {
 		o.dst.g.insertMessage(at, o.dst.local, o.port, o.seq, m)
 		return
 	}
-	if at < n.g.end {
-		panic(fmt.Sprintf("sim: node %d port %d sends a message that arrives at %d ps, inside the window that ends at %d ps", n.Index, port, at, n.g.end))
-	}
 	w := n.g.worker
+	if at < w.end {
+		panic(fmt.Sprintf("sim: node %d port %d sends a message that arrives at %d ps, inside the window that ends at %d ps", n.Index, port, at, w.end))
+	}
 	p := w.parity
 	if len(o.box[p]) == 0 {
 		d := o.dst.g.index
 		w.dirty[p][d] = append(w.dirty[p][d], o)
+		if k := len(w.boxes); k > 0 {
+			o.box[p] = w.boxes[k-1]
+			w.boxes = w.boxes[:k-1]
+		}
 	}
 	o.box[p] = append(o.box[p], timed[M]{at, *m})
 	if at < w.sentMin {
@@ -110,24 +113,16 @@ func (n *Node[M]) Send(port int, at Time, m *M) {
 // Keep keeps the message that is being handled beyond the call and returns its
 // slot, which is never 0. Free gives it back.
 func (n *Node[M]) Keep() int32 {
-	n.g.kept = true
-	return n.g.current
+	w := n.g.worker
+	w.kept = true
+	return w.current
 }
 
-// Message returns the message in a slot. The pointer holds until the next Send
-// of any node of the group.
-func (n *Node[M]) Message(slot int32) *M { return &n.g.msgs[slot].m }
-
-// Link sets the slot that follows a slot in a list of the owner's.
-func (n *Node[M]) Link(slot, next int32) { n.g.msgs[slot].next = next }
-
-// Follower returns what Link has set, 0 for a slot just kept.
-func (n *Node[M]) Follower(slot int32) int32 { return n.g.msgs[slot].next }
+// Message returns the message in a slot; the pointer holds until Free.
+func (n *Node[M]) Message(slot int32) *M { return n.g.worker.at(slot) }
 
 // Free gives a kept slot back.
-func (n *Node[M]) Free(slot int32) {
-	n.g.msgFree = append(n.g.msgFree, slot)
-}
+func (n *Node[M]) Free(slot int32) { n.g.worker.msgFree = append(n.g.worker.msgFree, slot) }
 
 // Done says that the node will start nothing more; a run without a fixed end
 // stops when all nodes are done.
@@ -177,7 +172,7 @@ func NewEngine[M any]() *Engine[M] { return &Engine[M]{} }
 // on one worker where possible.
 func (e *Engine[M]) AddNode(h Handler[M], ports, pod int) *Node[M] {
 	n := &Node[M]{Index: len(e.nodes), handler: h, out: make([]outlet[M], ports), pod: pod}
-	n.g = &group[M]{}
+	n.g = &group[M]{nearMin: Never}
 	e.nodes = append(e.nodes, n)
 	return n
 }
@@ -256,11 +251,12 @@ func (e *Engine[M]) prepare(workers int) {
 			}
 		}
 	}
+	ports := 0
 	for i, g := range e.groups {
 		g.index = i
-		g.size(e.window)
+		ports = max(ports, g.ports)
 	}
-	e.assign(max(1, min(workers, len(e.groups)/smallGroups)))
+	e.assign(max(1, min(workers, len(e.groups)/smallGroups)), ports)
 }
 
 // group joins nodes over short links and adopts events scheduled so far.
@@ -309,10 +305,10 @@ func (e *Engine[M]) group() {
 
 // assign spreads groups over workers: whole pods where there are enough of
 // them, else by weight in order.
-func (e *Engine[M]) assign(workers int) {
+func (e *Engine[M]) assign(workers, ports int) {
 	e.workers = make([]*worker[M], workers)
 	for i := range e.workers {
-		w := &worker[M]{id: i, sentMin: Never}
+		w := newWorker[M](i, ports, e.window)
 		for p := range w.dirty {
 			w.dirty[p] = make([][]*outlet[M], len(e.groups))
 		}
@@ -355,37 +351,19 @@ func (e *Engine[M]) assign(workers int) {
 	}
 }
 
-// group is a set of nodes with one event queue: a calendar of buckets that
-// reaches a little beyond the window, and a heap for what lies further away.
+// group is a set of nodes that run together. What is to happen in the window
+// that runs lies in the calendar of its worker; the rest waits here.
 type group[M any] struct {
-	now, end Time
-	nodes    []*Node[M]
-	worker   *worker[M]
-	index    int // of Engine.groups
-	slot     int // of worker.groups
-	ports    int
-
-	events  []event
-	free    []int32 // a stack: a list through the events would wait for memory at every step
-	heads   []int32
-	bitmap  []uint64
-	shift   uint
-	cur     int64 // absolute number of the first bucket of the calendar
-	pos     int64 // no event lies in a bucket before this one
-	waiting int   // events in the calendar
-
-	far     []event
-	msgs    []slot[M]
-	msgFree []int32
-	current int32 // slot of the message that is being handled
-	kept    bool
+	now     Time
+	nodes   []*Node[M]
+	worker  *worker[M]
+	index   int // of Engine.groups
+	slot    int // of worker.groups
+	ports   int
+	near    []event // of the next few windows, in no order
+	nearMin Time
+	far     []event // all later ones, a heap
 	handled uint64
-}
-
-// slot holds a message from its arrival until it is freed.
-type slot[M any] struct {
-	m    M
-	next int32
 }
 
 // event orders by (at, key); next links the events of a bucket.
@@ -397,143 +375,57 @@ type event struct {
 	next int32
 }
 
-// size lays out the calendar: about two buckets per event of a busy window.
-func (g *group[M]) size(window Duration) {
-	n := 64
-	for n < 48*g.ports && n < 8192 {
-		n *= 2
-	}
-	horizon := uint64(window) * 5 / 2
-	g.shift = uint(bits.Len64(horizon / uint64(n)))
-	g.heads = make([]int32, n)
-	g.bitmap = make([]uint64, n/64)
-	g.events = make([]event, 1, 64)
-	g.msgs = make([]slot[M], 1, 16)
-}
+// nearWindows is how many windows ahead an event waits without being sorted.
+const nearWindows = 4
 
 func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
-	b := int64(at) >> g.shift
-	if b-g.cur >= int64(len(g.heads)) { // also before the calendar is laid out
-		g.pushFar(event{at: at, key: key, arg: arg, node: node})
+	w := g.worker
+	if w != nil && w.active == g && at < w.end {
+		w.insert(at, key, node, arg)
 		return
 	}
-	var i int32
-	if k := len(g.free); k > 0 {
-		i = g.free[k-1]
-		g.free = g.free[:k-1]
-	} else {
-		g.events = append(g.events, event{})
-		i = int32(len(g.events) - 1)
-	}
-	s := int(b) & (len(g.heads) - 1)
-	e := &g.events[i]
-	e.at, e.key, e.arg, e.node = at, key, arg, node
-	g.waiting++
-	h := g.heads[s]
-	if h == 0 {
-		e.next = 0
-		g.heads[s] = i
-		g.bitmap[s>>6] |= 1 << (s & 63)
+	e := event{at: at, key: key, arg: arg, node: node}
+	if w != nil && at.Sub(w.end) < w.length*nearWindows {
+		g.near = append(g.near, e)
+		g.nearMin = min(g.nearMin, at)
 		return
 	}
-	if p := &g.events[h]; at < p.at || at == p.at && key < p.key {
-		e.next = h
-		g.heads[s] = i
-		return
-	}
-	for {
-		p := &g.events[h]
-		nx := p.next
-		if nx == 0 {
-			break
-		}
-		if q := &g.events[nx]; at < q.at || at == q.at && key < q.key {
-			break
-		}
-		h = nx
-	}
-	e.next = g.events[h].next
-	g.events[h].next = i
+	g.pushFar(e)
 }
 
 func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
-	var i int32
-	if k := len(g.msgFree); k > 0 {
-		i = g.msgFree[k-1]
-		g.msgFree = g.msgFree[:k-1]
-	} else {
-		g.msgs = append(g.msgs, slot[M]{})
-		i = int32(len(g.msgs) - 1)
-	}
-	g.msgs[i].m, g.msgs[i].next = *m, 0
+	i := g.worker.take()
+	*g.worker.at(i) = *m
 	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(i))
 }
 
-// begin moves the calendar to the start of a window.
-func (g *group[M]) begin(start Time) {
-	if c := int64(start) >> g.shift; c > g.cur {
-		g.cur = c
-		g.pos = max(g.pos, c)
-	}
-	limit := g.cur + int64(len(g.heads))
-	for len(g.far) > 0 && int64(g.far[0].at)>>g.shift < limit {
-		e := g.popFar()
-		g.insert(e.at, e.key, e.node, e.arg)
-	}
-}
-
-// run handles every event before end and returns the time of the next one.
-func (g *group[M]) run(end Time) Time {
-	g.end = end
-	mask := len(g.heads) - 1
-	for g.waiting > 0 {
-		s := int(g.pos) & mask
-		w := s >> 6
-		word := g.bitmap[w] >> (s & 63)
-		if word == 0 {
-			g.pos += int64(64 - s&63)
-			continue
-		}
-		g.pos += int64(bits.TrailingZeros64(word))
-		s = int(g.pos) & mask
-		i := g.heads[s]
-		e := &g.events[i]
-		if e.at >= end {
-			// Messages may still arrive between end and this event.
-			g.pos = min(g.pos, int64(end)>>g.shift)
-			return e.at
-		}
-		g.heads[s] = e.next
-		if e.next == 0 {
-			g.bitmap[s>>6] &^= 1 << (s & 63)
-		}
-		g.now = e.at
-		key, arg, n := e.key, e.arg, g.nodes[e.node]
-		g.free = append(g.free, i)
-		g.waiting--
-		g.handled++
-		port := int(key >> 40 & 0xffff)
-		if k := Kind(key >> 56); k == KindMessage {
-			g.current, g.kept = int32(arg), false
-			n.handler.OnMessage(port, &g.msgs[arg].m)
-			if !g.kept {
-				n.Free(int32(arg))
-			}
-		} else {
-			n.handler.OnTimer(k, port, arg)
-		}
-	}
-	if len(g.far) > 0 {
-		return g.far[0].at
-	}
-	return Never
-}
-
+// nextTime returns the time of the group's earliest event.
 func (g *group[M]) nextTime() Time {
+	t := g.nearMin
 	if len(g.far) > 0 {
-		return g.far[0].at
+		t = min(t, g.far[0].at)
 	}
-	return Never
+	return t
+}
+
+// gather moves what is to happen in the open window to the calendar.
+func (g *group[M]) gather() {
+	w := g.worker
+	rest := g.near[:0]
+	g.nearMin = Never
+	for i := range g.near {
+		if e := &g.near[i]; e.at < w.end {
+			w.insert(e.at, e.key, e.node, e.arg)
+		} else {
+			g.nearMin = min(g.nearMin, e.at)
+			rest = append(rest, *e)
+		}
+	}
+	g.near = rest
+	for len(g.far) > 0 && g.far[0].at < w.end {
+		e := g.popFar()
+		w.insert(e.at, e.key, e.node, e.arg)
+	}
 }
 
 func less(a, b *event) bool { return a.at < b.at || a.at == b.at && a.key < b.key }

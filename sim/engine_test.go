@@ -134,7 +134,7 @@ func TestEngineIndependentOfWorkersAndWindows(t *testing.T) {
 // slowRun is the obvious engine: all nodes in one group whose next event is
 // found by sorting everything that waits.
 func slowRun(e *Engine[token], end Time) {
-	g := &group[token]{cur: -1 << 60, msgs: make([]slot[token], 1)}
+	g := &group[token]{nearMin: Never, worker: newWorker[token](0, 1, 0)}
 	for _, n := range e.nodes {
 		for _, ev := range n.g.far {
 			ev.node = int32(n.Index)
@@ -158,7 +158,7 @@ func slowRun(e *Engine[token], end Time) {
 		g.now = ev.at
 		n := g.nodes[ev.node]
 		if k := Kind(ev.key >> 56); k == KindMessage {
-			m := g.msgs[ev.arg].m
+			m := *g.worker.at(int32(ev.arg))
 			n.handler.OnMessage(int(ev.key>>40&0xffff), &m)
 		} else {
 			n.handler.OnTimer(k, int(ev.key>>40&0xffff), ev.arg)

@@ -8,18 +8,26 @@ import (
 
 // worker runs the groups assigned to it, window by window.
 type worker[M any] struct {
+	calendar[M]
 	id     int
 	groups []*group[M]
 	next   []Time // of each group
 	parity int
 	// dirty[p][g] lists the links towards group g that took messages of this
 	// worker's nodes in windows of parity p.
-	dirty   [2][][]*outlet[M]
+	dirty [2][][]*outlet[M]
+	// boxes are empty ones that links can fill: one that has just been read is
+	// still in the cache.
+	boxes   [][]timed[M]
 	sentMin Time // earliest arrival among the messages sent in this window
 	nextMin Time // earliest event of the groups
 	done    int
 	doneAt  Time
 	_       [64]byte // keep workers on cache lines of their own
+}
+
+func newWorker[M any](id, ports int, window Duration) *worker[M] {
+	return &worker[M]{calendar: newCalendar[M](ports, window), id: id, sentMin: Never}
 }
 
 // window takes over what arrived and runs every group that has something to do
@@ -29,39 +37,35 @@ func (w *worker[M]) window(all []*worker[M], start, end Time) {
 	w.sentMin = Never
 	least := Never
 	for i, g := range w.groups {
+		w.open(g, start, end)
 		for _, v := range all {
 			if list := v.dirty[1-w.parity][g.index]; len(list) > 0 {
-				w.next[i] = min(w.next[i], g.take(list, 1-w.parity, start))
+				g.take(list, 1-w.parity)
 				v.dirty[1-w.parity][g.index] = list[:0]
 			}
 		}
-		if w.next[i] < end {
-			g.begin(start)
-			w.next[i] = g.run(end)
-			if len(g.far) > 0 {
-				w.next[i] = min(w.next[i], g.far[0].at)
-			}
+		if w.waiting > 0 || w.next[i] < end {
+			g.gather()
+			w.run()
 		}
+		w.next[i] = g.nextTime()
 		least = min(least, w.next[i])
 	}
+	w.active = nil
 	w.nextMin = least
 }
 
-// take accepts the messages of links in the order in which they were sent and
-// returns the earliest arrival.
-func (g *group[M]) take(list []*outlet[M], parity int, start Time) Time {
-	g.begin(start)
-	first := Never
+// take accepts the messages of links in the order in which they were sent.
+func (g *group[M]) take(list []*outlet[M], parity int) {
 	for _, o := range list {
 		box := o.box[parity]
 		for i := range box {
 			o.seq++
 			g.insertMessage(box[i].at, o.dst.local, o.port, o.seq, &box[i].m)
-			first = min(first, box[i].at)
 		}
-		o.box[parity] = box[:0]
+		o.box[parity] = nil
+		g.worker.boxes = append(g.worker.boxes, box[:0])
 	}
-	return first
 }
 
 // plan is what the workers agree on between windows.
@@ -97,7 +101,7 @@ func (e *Engine[M]) run(o RunOptions) RunResult {
 	wg.Wait()
 	for _, g := range e.groups {
 		res.Events += g.handled
-		g.now, g.end = res.End, res.End
+		g.now = res.End
 	}
 	return res
 }
@@ -154,12 +158,8 @@ func (e *Engine[M]) rescan() Time {
 	least := Never
 	for _, w := range e.workers {
 		for i, g := range w.groups {
-			t := g.run(g.end)
-			if len(g.far) > 0 {
-				t = min(t, g.far[0].at)
-			}
-			w.next[i] = t
-			least = min(least, t)
+			w.next[i] = g.nextTime()
+			least = min(least, w.next[i])
 		}
 	}
 	return least

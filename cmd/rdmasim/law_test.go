@@ -67,8 +67,11 @@ var law = []article{
 	{pkg: "scenarios/fault", may: append([]string{"fabric/netem"}, allModels...), reason: "a fault reaches the fabric and its NICs, and not the scenario", model: true},
 	{pkg: "scenarios/hpcc", may: []string{"sim", "fabric/ecmp"}, reason: "a foreign format is read into plain values and builds nothing", model: true},
 	{pkg: "scenarios/library", reason: "the library is files"},
+	{pkg: "scenarios/reference", may: []string{"sim", "sim/trace", "scenarios", "scenarios/hpcc", "reports/metric"}, reason: "a comparison runs scenarios, reads their metrics and the files of others"},
 	{pkg: "scenarios/sweep", may: []string{"sim", "sim/stat", "scenarios", "reports/metric"}, reason: "a sweep runs scenarios and reads their metrics"},
 	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "scenarios", "scenarios/sweep", "reports/metric"}, reason: "tuning runs scenarios and reads their metrics"},
+
+	{pkg: "scenarios/validation", may: append([]string{"congestion/fluid", "scenarios", "reports/metric"}, allModels...), reason: "validation runs scenarios, reads their metrics, and compares with closed forms"},
 
 	{pkg: "reports", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/page"}, reason: reportsReason},
 	{pkg: "reports/metric", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
@@ -76,7 +79,7 @@ var law = []article{
 	{pkg: "reports/page", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure"}, reason: reportsReason},
 	{pkg: "reports/reporttest", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
 
-	{pkg: "cmd/rdmasim", may: append([]string{"scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/sweep", "scenarios/tune", "fabric/capture", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page"}, allModels...), reason: "commands stand on scenarios and reports"},
+	{pkg: "cmd/rdmasim", may: append([]string{"scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/validation", "fabric/capture", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page"}, allModels...), reason: "commands stand on scenarios and reports"},
 }
 
 // owners are the packages that alone may know a third-party module, by the

@@ -7,6 +7,7 @@ import (
 
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
+	"rdmasim/scenarios/validation"
 	"rdmasim/sim"
 )
 
@@ -33,6 +34,8 @@ type product struct {
 	source func(name string) (string, error)
 	// catalogues lists what scenarios can name, by kind.
 	catalogues func() []catalogue
+	// validate reproduces published numbers.
+	validate func(ctx context.Context, o validation.Options) (*validation.Report, error)
 	// importTopology turns a foreign topology file into a scenario's topology.
 	importTopology func(format string, in io.Reader, file string, out io.Writer) error
 }

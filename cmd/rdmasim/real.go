@@ -14,6 +14,7 @@ import (
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/library"
+	"rdmasim/scenarios/validation"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -45,6 +46,7 @@ func realProduct() product {
 				members("workloads", workload.Workloads),
 			}
 		},
+		validate:       validation.Run,
 		importTopology: func(string, io.Reader, string, io.Writer) error { return errNotBuilt },
 	}
 }

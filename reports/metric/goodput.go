@@ -47,27 +47,32 @@ type qpKey struct {
 type goodputs struct {
 	warmup, end sim.Time
 	qps         map[qpKey]*QPGoodput
+	free        map[qpKey]sim.Time // when the last message so far of a queue pair had ended
 }
 
 func newGoodputs(warmup, end sim.Time) *goodputs {
-	return &goodputs{warmup: warmup, end: end, qps: map[qpKey]*QPGoodput{}}
+	return &goodputs{warmup: warmup, end: end, qps: map[qpKey]*QPGoodput{}, free: map[qpKey]sim.Time{}}
 }
 
-// add takes one message. Of one that began during the warm-up the share counts
-// that it would have delivered after it at an even rate.
+// add takes one message, after those of its queue pair that ended before it: a
+// queue pair sends its messages in order, so that one begins when it is posted
+// or when the one before it has ended. Of one that began during the warm-up the
+// share counts that it would have delivered after it at an even rate.
 func (g *goodputs) add(f *trace.Flow) {
 	from, to := max(f.Start, g.warmup), f.End
 	if to < 0 {
 		to = g.end
 	}
+	k := qpKey{f.Src, f.QP}
+	begin := max(f.Start, g.free[k])
+	g.free[k] = max(g.free[k], to)
 	if f.Start < 0 || to <= from {
 		return
 	}
 	bytes := float64(f.Delivered)
-	if f.Start < from {
-		bytes *= float64(to.Sub(from)) / float64(to.Sub(f.Start))
+	if begin < from {
+		bytes *= float64(to.Sub(from)) / float64(to.Sub(begin))
 	}
-	k := qpKey{f.Src, f.QP}
 	q := g.qps[k]
 	if q == nil {
 		q = &QPGoodput{Src: f.Src, Dst: f.Dst, QP: f.QP, From: from, To: to}

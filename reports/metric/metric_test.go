@@ -172,6 +172,20 @@ func TestGoodputLeavesTheWarmupOut(t *testing.T) {
 	assert.InEpsilon(t, 0.8e9, *m.Goodput.Total, 1e-12)
 	assert.InEpsilon(t, 0.8e9, *m.Goodput.Min, 1e-12, "the message that ended in the warm-up is no queue pair of its own")
 
+	// Four messages posted at once on one queue pair, 1 MB every 4 ms: one
+	// begins when the one before it has ended, so that nothing of the second
+	// counts after it, three quarters of the third do, and all of the fourth.
+	var queued []trace.Flow
+	for i := range uint64(4) {
+		f := message(i, "h1", 0, sim.Time(i+1)*4*ms)
+		f.QP = 1
+		queued = append(queued, f)
+	}
+	qps, err := GoodputByQP(story{simulated: 16 * ms, warmup: 9 * ms, flows: queued}.run(t))
+	require.NoError(t, err)
+	require.Len(t, qps, 1)
+	assert.InEpsilon(t, 1.75e6, qps[0].Bytes, 1e-12)
+
 	// What receivers counted after the warm-up is exact.
 	s.counters = []trace.Counter{{Object: "h0", Prio: -1, Name: trace.CountPayloadDelivered, Value: 600_000}}
 	assert.InEpsilon(t, 600_000*8/5e-3, *s.metrics(t).Goodput.Total, 1e-12)

@@ -133,6 +133,7 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 	for i := range n.ports {
 		p := &n.ports[i]
 		p.Port = fabric.NewPort(cfg.Ports[i])
+		p.Lose(cfg.Rand, cfg.Name, i)
 		for c := range p.head {
 			p.head[c], p.tail[c] = -1, -1
 		}
@@ -319,6 +320,10 @@ func (q *qp) wireQPN() uint32 { return uint32(q.slot+1)<<8 | q.qpn&0xff }
 
 // OnMessage handles a frame that has arrived.
 func (n *NIC) OnMessage(port int, m *packet.Packet) {
+	if p := &n.ports[port]; p.Loses(m) {
+		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
+		return
+	}
 	if m.Kind == packet.PFC {
 		p := &n.ports[port]
 		if up := p.OnPFC(n.node, port, m); up != 0 {
