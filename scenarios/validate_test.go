@@ -72,7 +72,7 @@ func TestImpossibleValues(t *testing.T) {
 		{"nic.window=4KiB", "nic.window: 4KiB: is less than ack_every, 16 packets of 1KiB"},
 		{"nic.frame.header=1MB", "nic.frame.header: 1MB: want at most 65.535KB"},
 		{"nics=[{match: h0, timeout: 99}]", "nics.0.timeout: 99: want 0..31"},
-		{"links=[{a: h0, b: sw0}]", "links.0: changes nothing: want rate, delay, cable or loss"},
+		{"links=[{a: h0, b: sw0}]", "links.0: changes nothing: want rate, delay, cable, loss, data_loss or drop_every"},
 		{"links=[{a: h0, b: sw0, loss: 2}]", "links.0.loss: 2: want a probability from 0 to 1"},
 		{"links=[{a: h0, b: sw0, delay: 1us, cable: 1m}]", "links.0.cable: 1m: takes 5ns, and delay is 1us: give one of them"},
 		{"links=[{a: '', b: sw0, delay: 1us}]", `links.0.a: "": want a name, or a pattern`},
