@@ -34,6 +34,7 @@ type world struct {
 	maxFrame sim.Bytes        // largest data frame of any NIC
 	fct      []hpcc.FCT       // rows of fct.txt, under the rules of the HPCC model
 	check    func(t sim.Time) // called between windows, by tests
+	exactly  bool             // as many workers as asked for, by tests
 	hops     uint64           // before the counters were reset
 }
 

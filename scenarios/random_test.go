@@ -117,6 +117,7 @@ func runChecked(t testing.TB, s *Spec, workers int) (*Result, *trace.Run) {
 	w, err := build(s)
 	require.NoError(t, err)
 	require.NoError(t, w.attach(nil))
+	w.exactly = true
 	w.check = func(at sim.Time) {
 		for i, sw := range w.switches {
 			if sw == nil {

@@ -1,20 +1,19 @@
 package scenarios
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write what the tests make to the files that they compare with")
+	"rdmasim/sim/simtest"
+)
 
 // The page that users read is what the program does.
 func TestReferenceIsUpToDate(t *testing.T) {
 	file := filepath.Join("..", "docs", "scenario-reference.md")
-	if *update {
+	if simtest.Updating() {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(Reference()), 0o644))
 	}

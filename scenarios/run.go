@@ -121,7 +121,7 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 	if s.Warmup > 0 {
 		w.engine.AtGlobal(sim.Time(s.Warmup), w.resetStat)
 	}
-	opt := sim.RunOptions{Until: sim.Time(s.Duration), UntilDone: s.UntilDone, Workers: max(o.Workers, 1)}
+	opt := sim.RunOptions{Until: sim.Time(s.Duration), UntilDone: s.UntilDone, Workers: max(o.Workers, 1), Exactly: w.exactly}
 	if s.UntilDone {
 		opt.Until = sim.Time(s.MaxDuration)
 	}

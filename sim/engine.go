@@ -207,6 +207,7 @@ type RunOptions struct {
 	Until     Time // events before this time happen
 	UntilDone bool // stop earlier, once every node is done
 	Workers   int  // goroutines asked for; fewer are used where that is faster
+	Exactly   bool // as many workers as asked for, at most one per group, whatever is faster: for tests
 	// Between is called between windows with the time up to which everything
 	// has happened.
 	Between func(t Time)
@@ -227,7 +228,7 @@ const smallGroups = 24
 
 // Run runs the nodes. It can be called once.
 func (e *Engine[M]) Run(ctx context.Context, o RunOptions) RunResult {
-	e.prepare(o.Workers)
+	e.prepare(o)
 	if ctx != nil && ctx.Done() != nil {
 		defer context.AfterFunc(ctx, func() { e.stop.Store(true) })()
 	}
@@ -235,7 +236,7 @@ func (e *Engine[M]) Run(ctx context.Context, o RunOptions) RunResult {
 }
 
 // prepare forms the groups, sizes their queues and assigns them to workers.
-func (e *Engine[M]) prepare(workers int) {
+func (e *Engine[M]) prepare(o RunOptions) {
 	e.group()
 	e.grace = max(e.delay, minGrace)
 	e.window = e.grace
@@ -256,7 +257,11 @@ func (e *Engine[M]) prepare(workers int) {
 		g.index = i
 		ports = max(ports, g.ports)
 	}
-	e.assign(max(1, min(workers, len(e.groups)/smallGroups)), ports)
+	most := len(e.groups) / smallGroups
+	if o.Exactly {
+		most = len(e.groups)
+	}
+	e.assign(max(1, min(o.Workers, most)), ports)
 }
 
 // group joins nodes over short links and adopts events scheduled so far.

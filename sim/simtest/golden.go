@@ -12,6 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.golden from what the tests produce")
 
+// Updating reports whether tests write the files that they compare with.
+func Updating() bool { return *update }
+
 // context is how many equal lines are shown before a difference.
 const context = 2
 
