@@ -65,7 +65,7 @@ func (b *sharedBuffer) limit(alpha int64) int64 { return b.free() * alpha >> 16 
 // passes reports whether a frame that goes straight to an idle port touches no
 // threshold: then accounting it and taking it off again changes nothing.
 func (b *sharedBuffer) passes(s *Switch, in int, m *packet.Packet) bool {
-	g := &s.ports[in].pg[m.Prio]
+	g := &s.of(in, m.Prio).PriorityGroup
 	size := int64(m.Size)
 	if g.Headroom > 0 {
 		return false
@@ -83,14 +83,14 @@ func (b *sharedBuffer) passes(s *Switch, in int, m *packet.Packet) bool {
 
 // admit accounts an arriving frame, pauses the sender if a threshold is
 // reached, and reports whether there was room.
-func (s *Switch) admit(in int, o *swPort, m *packet.Packet) bool {
+func (s *Switch) admit(in int, q *EgressQueue, m *packet.Packet) bool {
 	c := m.Prio
 	p := &s.ports[in]
-	g := &p.pg[c]
+	g := &s.of(in, c).PriorityGroup
 	b := &s.mmu
 	size := int64(m.Size)
 	if s.Cfg.Lossless&(1<<c) == 0 {
-		if o.q[c].Bytes+size > b.free()*s.Cfg.Buffer.AlphaEgress>>16 || size > b.free() {
+		if q.Bytes+size > b.free()*s.Cfg.Buffer.AlphaEgress>>16 || size > b.free() {
 			p.Stat.DropLossy++
 			p.Stat.DropBytes += uint64(size)
 			s.dropped(in, m, "egress queue full")
@@ -164,7 +164,7 @@ func (s *Switch) checkXoff(in int, p *swPort, g *PriorityGroup, c uint8) {
 // enough below its threshold.
 func (s *Switch) release(in int, c uint8, size int64) {
 	p := &s.ports[in]
-	g := &p.pg[c]
+	g := &p.class[c].PriorityGroup
 	b := &s.mmu
 	b.total -= size
 	if s.Cfg.Lossless&(1<<c) == 0 {
@@ -194,10 +194,13 @@ func (s *Switch) release(in int, c uint8, size int64) {
 // what lies in its queues and slots. They are equal at every instant.
 func (s *Switch) InUse() (accounted, queued int64) {
 	for i := range s.ports {
-		for c := range s.ports[i].pg {
-			accounted += s.ports[i].pg[c].Ingress + s.ports[i].pg[c].Headroom
+		for c, k := range s.ports[i].class {
+			if k == nil {
+				continue
+			}
+			accounted += k.Ingress + k.Headroom
 			if s.Cfg.Bypass&(1<<c) == 0 {
-				queued += s.ports[i].q[c].Bytes
+				queued += k.Bytes
 			}
 		}
 	}

@@ -58,12 +58,15 @@ func (s *Switch) sample() {
 	for i := range s.ports {
 		p := &s.ports[i]
 		SamplePort(&p.Port, p.id, s.Cfg.Sink, at, width, &p.binBytes, &p.lastBps)
-		for c := range p.q {
-			if p.queueID[c] != 0 {
-				s.sampleQueue(p, c, at, width)
+		for c, k := range p.class {
+			if k == nil {
+				continue
 			}
-			if p.groupID[c] != 0 {
-				s.sampleGroup(i, p, c, at, width)
+			if k.queueID != 0 {
+				s.sampleQueue(p, k, c, at, width)
+			}
+			if k.groupID != 0 {
+				s.sampleGroup(p, k, at, width)
 			}
 		}
 	}
@@ -80,10 +83,12 @@ func (s *Switch) wake() {
 	begin := now - now%sim.Time(width)
 	for i := range s.ports {
 		p := &s.ports[i]
-		for c := range p.q {
-			p.q[c].level.begin(begin)
-			p.pg[c].level.begin(begin)
-			p.binPause[c] = p.PausedTime(c, begin)
+		for c, k := range p.class {
+			if k != nil {
+				k.EgressQueue.level.begin(begin)
+				k.PriorityGroup.level.begin(begin)
+				k.binPause = p.PausedTime(c, begin)
+			}
 		}
 	}
 	s.node.At(begin.Add(width), KindSample, 0, 0)
@@ -99,41 +104,41 @@ func SamplePort(p *Port, id trace.ObjectID, sink *trace.Sink, at sim.Time, width
 	}
 }
 
-func (s *Switch) sampleQueue(p *swPort, c int, at sim.Time, width sim.Duration) {
-	q := &p.q[c]
+func (s *Switch) sampleQueue(p *swPort, k *class, c int, at sim.Time, width sim.Duration) {
+	q := &k.EgressQueue
 	now := at.Add(width)
 	if mean, lo, hi, changed := q.level.bin(now, width); changed {
-		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.queueID[c], Metric: trace.SeriesQueueBytes, Mean: mean, Min: lo, Max: hi})
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.queueID, Metric: trace.SeriesQueueBytes, Mean: mean, Min: lo, Max: hi})
 	}
-	if rate := float64(q.Marked-q.binMarked) / width.Seconds(); rate != p.lastMark[c] {
-		p.lastMark[c] = rate
-		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.queueID[c], Metric: trace.SeriesMarked, Mean: rate, Min: rate, Max: rate})
+	if rate := float64(q.Marked-q.binMarked) / width.Seconds(); rate != k.lastMark {
+		k.lastMark = rate
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.queueID, Metric: trace.SeriesMarked, Mean: rate, Min: rate, Max: rate})
 	}
 	q.binMarked = q.Marked
 	paused := p.PausedTime(c, now)
-	frac := (paused - p.binPause[c]).Seconds() / width.Seconds()
-	p.binPause[c] = paused
-	if frac != p.lastFrac[c] {
-		p.lastFrac[c] = frac
-		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.queueID[c], Metric: trace.SeriesPaused, Mean: frac, Min: frac, Max: frac})
+	frac := (paused - k.binPause).Seconds() / width.Seconds()
+	k.binPause = paused
+	if frac != k.lastFrac {
+		k.lastFrac = frac
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.queueID, Metric: trace.SeriesPaused, Mean: frac, Min: frac, Max: frac})
 	}
 }
 
-func (s *Switch) sampleGroup(i int, p *swPort, c int, at sim.Time, width sim.Duration) {
-	g := &p.pg[c]
+func (s *Switch) sampleGroup(p *swPort, k *class, at sim.Time, width sim.Duration) {
+	g := &k.PriorityGroup
 	mean, lo, hi, changed := g.level.bin(at.Add(width), width)
 	if changed {
-		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.groupID[c], Metric: trace.SeriesIngressBytes, Mean: mean, Min: lo, Max: hi})
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.groupID, Metric: trace.SeriesIngressBytes, Mean: mean, Min: lo, Max: hi})
 	}
-	if limit := float64(s.mmu.limit(s.Cfg.Ports[i].Alpha)); g.level.max > 0 && limit != g.lastLimit {
+	if limit := float64(s.mmu.limit(p.alpha)); g.level.max > 0 && limit != g.lastLimit {
 		g.lastLimit = limit
-		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.groupID[c], Metric: trace.SeriesThreshold, Mean: limit, Min: limit, Max: limit})
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.groupID, Metric: trace.SeriesThreshold, Mean: limit, Min: limit, Max: limit})
 	}
 	head := float64(g.binHead)
 	g.binHead = g.Headroom
 	if head != g.lastHead {
 		g.lastHead = head
-		s.Cfg.Sink.Point(trace.Point{Time: at, Object: p.groupID[c], Metric: trace.SeriesHeadroom, Mean: head, Min: head, Max: head})
+		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.groupID, Metric: trace.SeriesHeadroom, Mean: head, Min: head, Max: head})
 	}
 }
 
@@ -145,12 +150,14 @@ func (s *Switch) ResetStat(now sim.Time) {
 		p := &s.ports[i]
 		p.ResetStat(now)
 		p.binBytes = 0
-		p.binPause = [8]sim.Duration{}
-		for c := range p.q {
-			q := &p.q[c]
+		for _, k := range p.class {
+			if k == nil {
+				continue
+			}
+			k.binPause = 0
+			q, g := &k.EgressQueue, &k.PriorityGroup
 			q.level.reset(now)
 			q.Eligible, q.Marked, q.binMarked = 0, 0, 0
-			g := &p.pg[c]
 			g.level.reset(now)
 			g.max, g.maxHead = g.Ingress, g.Headroom
 			g.closestUse, g.closestLimit, g.leastLimit = 0, 0, 0
@@ -168,15 +175,16 @@ func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 		p := &s.ports[i]
 		name := fmt.Sprintf("%s:%d", node, i)
 		PortCounters(&p.Port, name, now, f)
-		for c := range p.q {
-			s.queueCounters(p, name, c, now, span, f)
-			s.groupCounters(i, p, name, c, f)
+		for c, k := range p.class {
+			if k != nil {
+				s.queueCounters(&k.EgressQueue, name, c, now, span, f)
+				s.groupCounters(i, &k.PriorityGroup, name, c, f)
+			}
 		}
 	}
 }
 
-func (s *Switch) queueCounters(p *swPort, name string, c int, now sim.Time, span sim.Duration, f func(trace.Counter)) {
-	q := &p.q[c]
+func (s *Switch) queueCounters(q *EgressQueue, name string, c int, now sim.Time, span sim.Duration, f func(trace.Counter)) {
 	q.level.set(q.level.value, now)
 	q.level.settle(now)
 	if q.level.max == 0 && q.Eligible == 0 {
@@ -194,8 +202,7 @@ func (s *Switch) queueCounters(p *swPort, name string, c int, now sim.Time, span
 	}
 }
 
-func (s *Switch) groupCounters(i int, p *swPort, name string, c int, f func(trace.Counter)) {
-	g := &p.pg[c]
+func (s *Switch) groupCounters(i int, g *PriorityGroup, name string, c int, f func(trace.Counter)) {
 	if g.max == 0 && g.maxHead == 0 {
 		return
 	}

@@ -121,6 +121,9 @@ func (l *level) reset(now sim.Time) {
 	l.binIntegral = 0
 }
 
+// start begins to follow a value that has been 0.
+func (l *level) start(now sim.Time) { l.at, l.entered = now, now }
+
 // begin starts a bin at a time up to which nothing has changed.
 func (l *level) begin(t sim.Time) {
 	if t > l.at {

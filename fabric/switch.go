@@ -32,19 +32,49 @@ type swPort struct {
 	waking   bool
 	turn     uint8 // class whose turn it is
 	Port
-	ecnRand *sim.Rand
-	q       [8]EgressQueue
-	pg      [8]PriorityGroup
-
+	class    [8]*class // nil until a frame or a pause of the class comes by
+	ecnRand  *sim.Rand
 	id       trace.ObjectID
-	queueID  [8]trace.ObjectID
-	groupID  [8]trace.ObjectID
 	binBytes uint64
 	lastBps  float64
-	binPause [8]sim.Duration
-	lastFrac [8]float64
-	lastMark [8]float64
 	logged   uint8 // classes whose pause episode has been reported
+}
+
+// class is what a port has of one priority: the queue of frames that leave by
+// it, and the group of frames that came by it.
+type class struct {
+	EgressQueue
+	PriorityGroup
+	queueID  trace.ObjectID
+	groupID  trace.ObjectID
+	binPause sim.Duration
+	lastFrac float64
+	lastMark float64
+}
+
+// of returns a class of a port.
+func (s *Switch) of(port int, c uint8) *class {
+	if k := s.ports[port].class[c]; k != nil {
+		return k
+	}
+	return s.newClass(port, c)
+}
+
+func (s *Switch) newClass(port int, c uint8) *class {
+	k := &class{}
+	k.ecn = s.Cfg.Ports[port].ECN[c]
+	k.queueID = s.Cfg.Names.Lookup(queueName(s.Cfg.Name, port, c))
+	k.groupID = s.Cfg.Names.Lookup(groupName(s.Cfg.Name, port, c))
+	now := s.node.Now()
+	k.EgressQueue.level.start(now)
+	k.PriorityGroup.level.start(now)
+	s.ports[port].class[c] = k
+	return k
+}
+
+func queueName(node string, port int, c uint8) string { return fmt.Sprintf("%s:%d/q%d", node, port, c) }
+func groupName(node string, port int, c uint8) string {
+	return fmt.Sprintf("%s:%d/pg%d", node, port, c)
 }
 
 // NewSwitch returns a switch and adds it to the engine.
@@ -62,15 +92,13 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
 		p.alpha = c.Alpha
 		p.Lose(cfg.Rand, cfg.Name, i)
-		name := fmt.Sprintf("%s:%d", cfg.Name, i)
-		p.id = cfg.Names.ID(name)
-		for k := range p.q {
-			p.q[k].ecn = c.ECN[k]
+		p.id = cfg.Names.ID(fmt.Sprintf("%s:%d", cfg.Name, i))
+		for k := range uint8(8) {
 			if cfg.Queues&(1<<k) != 0 {
-				p.queueID[k] = cfg.Names.ID(fmt.Sprintf("%s/q%d", name, k))
+				cfg.Names.ID(queueName(cfg.Name, i, k))
 			}
 			if cfg.Lossless&(1<<k) != 0 {
-				p.groupID[k] = cfg.Names.ID(fmt.Sprintf("%s/pg%d", name, k))
+				cfg.Names.ID(groupName(cfg.Name, i, k))
 			}
 		}
 	}
@@ -94,6 +122,9 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 		return
 	}
 	if m.Kind == packet.PFC {
+		for c := m.Classes & p.Cfg.Lossless; c != 0; c &= c - 1 {
+			s.of(in, uint8(bits.TrailingZeros8(c)))
+		}
 		if up := p.OnPFC(s.node, in, m); up != 0 {
 			s.resumed(in, up)
 		}
@@ -136,14 +167,14 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	c := s.classOf(m)
 	m.Prio = c
 	if s.Cfg.Bypass&(1<<c) == 0 {
-		q := &o.q[c]
+		q := &s.of(out, c).EgressQueue
 		if !o.busy(now) && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
 			(q.ecn.At == MarkAtDequeue || int64(m.Size) <= q.ecn.Kmin) {
 			s.sendNow(out, q, m)
 			s.discard(slot)
 			return
 		}
-		if !s.admit(in, o, m) {
+		if !s.admit(in, q, m) {
 			s.discard(slot)
 			return
 		}
@@ -151,7 +182,7 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 			s.mark(o, q, m, q.Bytes+int64(m.Size))
 		}
 	}
-	s.enqueue(o, c, m)
+	s.enqueue(out, c, m)
 	s.discard(slot)
 	s.transmit(out)
 }
@@ -176,12 +207,12 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 // their order.
 func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
 
-func (s *Switch) enqueue(o *swPort, c uint8, m *packet.Packet) {
-	q := &o.q[c]
+func (s *Switch) enqueue(out int, c uint8, m *packet.Packet) {
+	q := &s.of(out, c).EgressQueue
 	q.fifo.push(&s.pool, m)
 	q.Bytes += int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
-	o.nonEmpty |= 1 << c
+	s.ports[out].nonEmpty |= 1 << c
 }
 
 // transmit sends the next frame of a port if the port is free, and sees to it
@@ -229,9 +260,9 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 	for {
 		c := o.turn
 		if ready&(1<<c) != 0 {
-			size := int64(o.q[c].fifo.front().Size)
-			if o.q[c].Deficit >= size {
-				o.q[c].Deficit -= size
+			q := o.class[c]
+			if size := int64(q.fifo.front().Size); q.Deficit >= size {
+				q.Deficit -= size
 				return c
 			}
 		}
@@ -241,13 +272,13 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 				break
 			}
 		}
-		o.q[o.turn].Deficit += s.Cfg.Quantum * max(s.Cfg.Weights[o.turn], 1)
+		o.class[o.turn].Deficit += s.Cfg.Quantum * max(s.Cfg.Weights[o.turn], 1)
 	}
 }
 
 // dequeue sends the first frame of a class.
 func (s *Switch) dequeue(out int, o *swPort, c uint8) {
-	q := &o.q[c]
+	q := &o.class[c].EgressQueue
 	m := q.fifo.front()
 	q.fifo.pop(&s.pool)
 	q.Bytes -= int64(m.Size)

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/compress/snappy"
 )
 
 // pointRow is a row of series.parquet. time_ps carries the time exactly;
@@ -73,7 +73,7 @@ func newTable[T any](path string) (*table[T], error) {
 	t.buf = bufio.NewWriterSize(t, 128*1024)
 	t.w = parquet.NewGenericWriter[T](t.buf,
 		parquet.CreatedBy("rdmasim", "1", "0"),
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
+		parquet.Compression(&snappy.Codec{}), // zstd holds 16 MiB for every open file
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.PageBufferSize(pageBytes),
 		parquet.DataPageStatistics(false),
