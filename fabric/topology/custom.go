@@ -203,7 +203,8 @@ func (p CustomParams) wire(rate sim.Rate, delay sim.Duration, cable sim.Length) 
 	return s.wire(cmp.Or(rate, p.Rate)), nil
 }
 
-// WriteCustom returns the parameters of custom that build g again.
+// WriteCustom returns the parameters of custom that build g again. A cable that
+// does not explain the delay of its link is left out.
 func WriteCustom(g *Graph) CustomParams {
 	p := CustomParams{Name: g.Name, Nodes: make([]CustomNode, len(g.Nodes)), Links: make([]CustomLink, len(g.Links)), Rate: DefaultRate, Delay: DefaultDelay}
 	for i, n := range g.Nodes {
@@ -214,8 +215,10 @@ func WriteCustom(g *Graph) CustomParams {
 			A: g.Nodes[l.A].Name, B: g.Nodes[l.B].Name,
 			Rate: l.AtoB.Rate, Delay: l.AtoB.Delay, Cable: l.Cable, Loss: sim.Ratio(l.Loss), LAG: l.LAG, APort: l.AName, BPort: l.BName,
 		}
-		if l.Cable != 0 && l.Cable.Delay() == l.AtoB.Delay {
+		if l.Cable.Delay() == l.AtoB.Delay {
 			c.Delay = 0
+		} else {
+			c.Cable = 0
 		}
 		if l.BtoA.Rate != l.AtoB.Rate {
 			c.BackRate = l.BtoA.Rate

@@ -210,13 +210,10 @@ func (w *writer) losses() {
 }
 
 func (w *writer) links() {
-	for _, l := range w.r.LinkUses() {
-		if l.Mean < 0 {
-			break
-		}
+	if uses := w.r.LinkUses(); len(uses) > 0 && uses[0].Mean >= 0 {
+		l := uses[0]
 		w.say([]string{"counters.csv " + trace.CountTxBytes + " of " + l.From}, "The busiest link was %s → %s: %s of %s, averaged over the measured time.",
 			l.From, l.To, figure.Share(l.Mean), figure.Bitrate(l.Rate))
-		break
 	}
 }
 

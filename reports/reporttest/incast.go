@@ -136,7 +136,6 @@ type sender struct {
 	rate, target, al float64
 	left             float64
 	start            sim.Time
-	ids              int
 	paused           bool
 	since            sim.Time
 }
@@ -179,13 +178,13 @@ type incast struct {
 	queue   float64
 	ids     uint64
 
-	marked, sent, cnps, dropped float64
-	queueMax, closest, ingress  float64
-	area                        float64
-	paused                      map[string]float64
-	episodes                    map[string]int
-	longest                     map[string]float64
-	tx                          map[string]float64
+	marked, sent, cnps         float64
+	queueMax, closest, ingress float64
+	area                       float64
+	paused                     map[string]float64
+	episodes                   map[string]int
+	longest                    map[string]float64
+	tx                         map[string]float64
 }
 
 const (

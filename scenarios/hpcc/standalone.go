@@ -121,7 +121,7 @@ func (p *Paths) FillStandalone(rows []FCT) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(NodeOf(rows[a].DstIP)) - int(NodeOf(rows[b].DstIP)) })
+	slices.SortStableFunc(order, func(a, b int) int { return NodeOf(rows[a].DstIP) - NodeOf(rows[b].DstIP) })
 	for _, i := range order {
 		r := &rows[i]
 		from, to := NodeOf(r.SrcIP), NodeOf(r.DstIP)

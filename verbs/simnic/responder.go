@@ -206,7 +206,6 @@ type rxBuffer struct {
 	bytes int64
 	max   int64
 	busy  bool
-	drops uint64
 }
 
 func (r *rxBuffer) init(n *NIC) { r.slow = n.cfg.Drain > 0 }
