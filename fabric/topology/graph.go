@@ -13,6 +13,14 @@ const (
 	Switch
 )
 
+// String returns "host" or "switch".
+func (k Kind) String() string {
+	if k == Host {
+		return "host"
+	}
+	return "switch"
+}
+
 // Node is a host or a switch.
 type Node struct {
 	Name string `json:"name"`
@@ -34,9 +42,12 @@ type Link struct {
 	APort, BPort int        `json:"-"`
 	AtoB         Side       `json:"a_to_b"`
 	BtoA         Side       `json:"b_to_a"`
-	Cable        sim.Length `json:"cable_mm"` // 0 = only the delay is known
-	Loss         float64    `json:"loss"`     // probability per packet, each direction
-	LAG          string     `json:"lag"`      // links of one name between two nodes act as one next hop
+	Cable        sim.Length `json:"cable_mm"`   // 0 = only the delay is known
+	Loss         float64    `json:"loss"`       // probability per packet, each direction
+	DataLoss     float64    `json:"data_loss"`  // probability per data packet, on top
+	DropEvery    int64      `json:"drop_every"` // every so manieth data packet of each direction is lost, 0 = none
+	LAG          string     `json:"lag"`        // links of one name between two nodes act as one next hop
+	AName, BName string     `json:"-"`          // names of the two ports where known, such as swp1 or Ethernet4
 }
 
 // Graph is a fabric. Node order is the order of everything that a run writes.
@@ -46,10 +57,15 @@ type Graph struct {
 	Links []Link
 }
 
-// Endpoint is a host port that has an address of its own.
-type Endpoint struct {
-	Node, Port int
-}
+// Limits of a graph, so that nothing that a user writes exhausts memory: a fat
+// tree of 64-port switches has 70 656 nodes and 196 608 links.
+const (
+	MaxNodes = 200_000
+	MaxLinks = 2_000_000
+	// MaxPorts is the number of ports of one node; a next hop with the bit
+	// above it set is a LAG (see Routes.Next).
+	MaxPorts = 1 << 15
+)
 
 // Topologies holds every topology by the name used in scenarios; parameters
 // build a Graph.
