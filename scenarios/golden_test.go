@@ -27,7 +27,11 @@ func TestLibraryGoldens(t *testing.T) {
 			s, err := Parse(library.File(e.Name), text)
 			require.NoError(t, err)
 			run, res := runOn(t, s, 1)
-			for _, workers := range []int{2, 3} {
+			more := []int{2, 3}
+			if testing.Short() && res.Wall > slowRun {
+				more = nil
+			}
+			for _, workers := range more {
 				_, other := runOn(t, s, workers)
 				require.Equal(t, workers, other.Workers, "the engine takes as many as it is told to")
 				assert.Equal(t, res.Fingerprint, other.Fingerprint, "%d workers", workers)
@@ -43,6 +47,10 @@ func TestLibraryGoldens(t *testing.T) {
 		})
 	}
 }
+
+// slowRun is how many seconds a run may take, as under the race detector, to be
+// repeated in a short test.
+const slowRun = 5
 
 // runOn runs a scenario on exactly so many workers.
 func runOn(t testing.TB, s *Spec, workers int) (*trace.Run, *Result) {
