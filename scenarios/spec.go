@@ -4,11 +4,16 @@
 package scenarios
 
 import (
+	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 )
 
 // Spec is a scenario as data, defaults filled in. Field tags give the keys of
-// the YAML form; every key has a sentence in `doc`.
+// the YAML form: `key` the name (",inline": the keys of the field stand among
+// those of its struct), `doc` a sentence, `oneof` the words that are valid,
+// `range` the numbers (of elements, in lists and maps), `keys` the numbers that
+// are valid as keys of a map, `required` that a key has no default, `catalogue`
+// where a Member comes from.
 type Spec struct {
 	Name        string        `key:"name" doc:"name of the run"`
 	Description string        `key:"-"` // the comment at the top of the file
@@ -18,7 +23,7 @@ type Spec struct {
 	MaxDuration sim.Duration  `key:"max_duration" doc:"bound on a run that goes until_done"`
 	Warmup      sim.Duration  `key:"warmup" doc:"what happens before this time is left out of counters and goodput"`
 	Series      SeriesSpec    `key:"series" doc:"time series"`
-	Topology    Member        `key:"topology" doc:"the fabric: one topology of the catalogue with its parameters"`
+	Topology    Member        `key:"topology" catalogue:"topology" doc:"the fabric: one topology of the catalogue with its parameters"`
 	Switch      SwitchSpec    `key:"switch" doc:"every switch"`
 	Switches    []SwitchRule  `key:"switches" doc:"exceptions: switches whose name matches take these values instead"`
 	NIC         NICSpec       `key:"nic" doc:"every NIC"`
@@ -26,8 +31,11 @@ type Spec struct {
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
-	Compat      string        `key:"compat" doc:"none, or hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
+	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
+
+	source   *source    // where the values stand; nil for a spec made by code
+	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 }
 
 // Member is one entry of a catalogue with its parameters.
@@ -46,21 +54,21 @@ type TrafficSpec struct {
 type SeriesSpec struct {
 	Interval sim.Duration `key:"interval" doc:"length of a bin; 0s turns series off"`
 	Hosts    bool         `key:"hosts" doc:"also per queue pair: goodput, rate, alpha"`
-	MaxQPs   int          `key:"max_qps" doc:"queue pairs beyond this number have no series of their own"`
+	MaxQPs   int          `key:"max_qps" range:"0..1000000" doc:"queue pairs beyond this number have no series of their own"`
 }
 
 // SwitchSpec describes a switch.
 type SwitchSpec struct {
 	Latency   sim.Duration    `key:"latency" doc:"pipeline latency"`
-	Mode      string          `key:"mode" doc:"store_and_forward or cut_through"`
+	Mode      string          `key:"mode" oneof:"store_and_forward,cut_through" doc:"when a frame is handed on: when it is complete, or at its header"`
 	Buffer    BufferSpec      `key:"buffer" doc:"shared packet buffer"`
 	PFC       PFCSpec         `key:"pfc" doc:"priority flow control"`
-	ECN       map[int]ECNSpec `key:"ecn" doc:"marking per priority"`
+	ECN       map[int]ECNSpec `key:"ecn" keys:"0..7" doc:"marking per priority"`
 	ECNByRate []ECNRateSpec   `key:"ecn_by_rate" doc:"marking for ports of one rate, instead of ecn"`
 	Scheduler SchedulerSpec   `key:"scheduler" doc:"egress scheduling"`
 	Balance   BalanceSpec     `key:"balance" doc:"choice among equal-cost paths"`
-	Trust     string          `key:"trust" doc:"dscp or pcp: which field selects the priority"`
-	DSCPMap   map[int]int     `key:"dscp_map" doc:"DSCP to priority; DSCPs not named go to priority 0"`
+	Trust     string          `key:"trust" oneof:"dscp,pcp" doc:"which field selects the priority"`
+	DSCPMap   map[int]int     `key:"dscp_map" keys:"0..63" range:"0..7" doc:"DSCP to priority; DSCPs not named go to priority 0"`
 	VTEP      bool            `key:"vtep" doc:"tunnel end point: VXLAN begins and ends at the ports towards hosts"`
 }
 
@@ -83,8 +91,8 @@ type BufferSpec struct {
 
 // PFCSpec describes priority flow control.
 type PFCSpec struct {
-	Priorities []int              `key:"priorities" doc:"lossless priorities"`
-	Quanta     int                `key:"quanta" doc:"pause time asked for, in units of 512 bit times; 1..65535"`
+	Priorities []int              `key:"priorities" range:"0..7" doc:"lossless priorities"`
+	Quanta     int                `key:"quanta" range:"1..65535" doc:"pause time asked for, in units of 512 bit times"`
 	Refresh    Auto[sim.Duration] `key:"refresh" doc:"auto (half of the pause time), or how often XOFF is repeated while it holds"`
 	Timer      bool               `key:"timer" doc:"false: a pause lasts until XON, as some simulators have it"`
 	Response   Auto[sim.Duration] `key:"response" doc:"auto (the quanta of the link speed), or how long a peer takes to obey"`
@@ -92,58 +100,58 @@ type PFCSpec struct {
 
 // ECNSpec is a marking curve: 0 up to Kmin, linear to Pmax at Kmax, 1 above.
 type ECNSpec struct {
-	Kmin   sim.Bytes `key:"kmin" doc:"queue length at which marking begins"`
-	Kmax   sim.Bytes `key:"kmax" doc:"queue length above which AboveKmax holds"`
-	Pmax   sim.Ratio `key:"pmax" doc:"marking probability at kmax"`
-	MarkAt string    `key:"mark_at" doc:"dequeue or enqueue"`
-	Above  string    `key:"above_kmax" doc:"mark_all or pmax"`
+	Kmin   sim.Bytes `key:"kmin" required:"true" doc:"queue length at which marking begins"`
+	Kmax   sim.Bytes `key:"kmax" required:"true" doc:"queue length above which above_kmax holds"`
+	Pmax   sim.Ratio `key:"pmax" required:"true" doc:"marking probability at kmax"`
+	MarkAt string    `key:"mark_at" oneof:"dequeue,enqueue" doc:"when a packet is marked: on the queue that it leaves behind, or that it joins"`
+	Above  string    `key:"above_kmax" oneof:"mark_all,pmax" doc:"beyond kmax every packet is marked, or pmax of them"`
 }
 
 // ECNRateSpec is ECN for ports of one rate.
 type ECNRateSpec struct {
-	Rate sim.Rate        `key:"rate" doc:"port rate"`
-	ECN  map[int]ECNSpec `key:"ecn" doc:"marking per priority"`
+	Rate sim.Rate        `key:"rate" required:"true" doc:"port rate"`
+	ECN  map[int]ECNSpec `key:"ecn" required:"true" keys:"0..7" doc:"marking per priority"`
 }
 
 // SchedulerSpec describes egress scheduling.
 type SchedulerSpec struct {
-	Strict  []int       `key:"strict" doc:"priorities served first, the highest number first"`
-	Weights map[int]int `key:"weights" doc:"DWRR weights of the others, default 1"`
+	Strict  []int       `key:"strict" range:"0..7" doc:"priorities served first, the highest number first"`
+	Weights map[int]int `key:"weights" keys:"0..7" range:"1..127" doc:"DWRR weights of the others, default 1"`
 	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: one packet per turn"`
 }
 
 // BalanceSpec chooses among equal-cost next hops.
 type BalanceSpec struct {
-	Method string       `key:"method" doc:"ecmp, spray or flowlet"`
+	Method string       `key:"method" oneof:"ecmp,spray,flowlet" doc:"by flow, by packet, or by flow with a new choice after a gap"`
 	Gap    sim.Duration `key:"gap" doc:"flowlet: idle time after which a flow may move"`
-	Hash   string       `key:"hash" doc:"mix64, or hpcc"`
+	Hash   string       `key:"hash" oneof:"mix64,hpcc" doc:"hash of the 5-tuple"`
 	Seed   uint64       `key:"seed" doc:"seed of the hash"`
 	Same   bool         `key:"same_seed" doc:"all switches hash alike (polarisation)"`
 }
 
 // NICSpec describes a NIC and its transport.
 type NICSpec struct {
-	PathMTU       int             `key:"path_mtu" doc:"256, 512, 1024, 2048 or 4096"`
-	Congestion    Member          `key:"congestion" doc:"one algorithm of the catalogue"`
-	Priority      int             `key:"priority" doc:"802.1p priority of data"`
-	DSCP          int             `key:"dscp" doc:"DSCP of data"`
-	AckPriority   int             `key:"ack_priority" doc:"priority of ACK and NAK; -1: that of the data"`
-	CNPPriority   int             `key:"cnp_priority" doc:"priority of CNPs"`
-	CNPDSCP       int             `key:"cnp_dscp" doc:"DSCP of CNPs"`
-	AckDSCP       int             `key:"ack_dscp" doc:"DSCP of ACK and NAK; -1: that of the data"`
-	Encapsulation string          `key:"encapsulation" doc:"none, vlan, ipv6 or vxlan"`
+	PathMTU       int             `key:"path_mtu" oneof:"256,512,1024,2048,4096" doc:"payload of a full packet, in bytes"`
+	Congestion    Member          `key:"congestion" catalogue:"congestion" doc:"one algorithm of the catalogue"`
+	Priority      int             `key:"priority" range:"0..7" doc:"802.1p priority of data"`
+	DSCP          int             `key:"dscp" range:"0..63" doc:"DSCP of data"`
+	AckPriority   int             `key:"ack_priority" range:"-1..7" doc:"priority of ACK and NAK; -1: that of the data"`
+	CNPPriority   int             `key:"cnp_priority" range:"0..7" doc:"priority of CNPs"`
+	CNPDSCP       int             `key:"cnp_dscp" range:"0..63" doc:"DSCP of CNPs"`
+	AckDSCP       int             `key:"ack_dscp" range:"-1..63" doc:"DSCP of ACK and NAK; -1: that of the data"`
+	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
 	Frame         FrameSpec       `key:"frame" doc:"sizes instead of the true RoCEv2 ones, for comparisons"`
-	AckEvery      int             `key:"ack_every" doc:"packets per ACK; the last packet of a message is always acknowledged"`
-	Recovery      string          `key:"recovery" doc:"go_back_n or go_back_0"`
-	Timeout       int             `key:"timeout" doc:"local ACK timeout n: 4.096 us times 2^n; 0 = never"`
-	RetryCount    int             `key:"retry_count" doc:"0..7"`
-	RNRTimer      int             `key:"rnr_timer" doc:"code 0..31 of the RNR NAK timer"`
-	RNRRetry      int             `key:"rnr_retry" doc:"0..7, 7 = for ever"`
+	AckEvery      int             `key:"ack_every" range:"1..65536" doc:"packets per ACK; the last packet of a message is always acknowledged"`
+	Recovery      string          `key:"recovery" oneof:"go_back_n,go_back_0" doc:"what is sent again after a loss: from the lost packet on, or the whole message"`
+	Timeout       int             `key:"timeout" range:"0..31" doc:"local ACK timeout n: 4.096 us times 2^n; 0 = never"`
+	RetryCount    int             `key:"retry_count" range:"0..7" doc:"timeouts in a row before a queue pair fails"`
+	RNRTimer      int             `key:"rnr_timer" range:"0..31" doc:"code of the RNR NAK timer"`
+	RNRRetry      int             `key:"rnr_retry" range:"0..7" doc:"RNR NAKs in a row before a queue pair fails; 7 = never"`
 	Window        sim.Bytes       `key:"window" doc:"unacknowledged payload per queue pair; 0B = unlimited"`
 	Drain         sim.Rate        `key:"drain" doc:"rate at which the host takes packets from the NIC; 0bps = line rate"`
 	RxBuffer      sim.Bytes       `key:"rx_buffer" doc:"receive buffer in front of a slow host"`
 	RxXoff        Auto[sim.Bytes] `key:"rx_xoff" doc:"receive buffer use at which the NIC pauses the switch; auto leaves the headroom of the link free"`
-	SourcePorts   string          `key:"source_ports" doc:"rule for UDP source ports: hash (of hosts, QP and index), sequential (10000 and up per pair) or fixed"`
+	SourcePorts   string          `key:"source_ports" oneof:"hash,sequential,fixed" doc:"rule for UDP source ports: of hosts, QP and index; 10000 and up per pair of hosts; or one for all"`
 	NackInterval  sim.Duration    `key:"nack_interval" doc:"repeat a NAK for the same packet after this time; 0s = once per episode"`
 }
 
@@ -160,21 +168,26 @@ type FrameSpec struct {
 
 // SwitchRule replaces values for switches whose name matches a pattern.
 type SwitchRule struct {
-	Match  string
-	Switch SwitchSpec
+	Match  string     `key:"match" required:"true" doc:"name, or a pattern such as tor* or *"`
+	Switch SwitchSpec `key:",inline"`
 }
 
 // NICRule replaces values for hosts whose name matches a pattern.
 type NICRule struct {
-	Match string
-	NIC   NICSpec
+	Match string  `key:"match" required:"true" doc:"name, or a pattern such as h1*"`
+	NIC   NICSpec `key:",inline"`
 }
 
-// LinkRule changes links whose two ends match.
+// LinkRule changes links whose two ends match, in either order; zero values
+// leave the link as it is.
 type LinkRule struct {
-	A, B  string
-	Rate  sim.Rate     `key:"rate"`
-	Delay sim.Duration `key:"delay"`
-	Cable sim.Length   `key:"cable"`
-	Loss  sim.Ratio    `key:"loss" doc:"probability that a packet is lost, each direction"`
+	A     string       `key:"a" required:"true" doc:"name of one end, or a pattern"`
+	B     string       `key:"b" required:"true" doc:"name of the other end, or a pattern"`
+	Rate  sim.Rate     `key:"rate" doc:"rate of both directions; 0bps = as it is"`
+	Delay sim.Duration `key:"delay" doc:"propagation delay; 0s = as it is"`
+	Cable sim.Length   `key:"cable" doc:"length of the cable, instead of delay; 0mm = as it is"`
+	Loss  sim.Ratio    `key:"loss" doc:"probability that a frame is lost, each direction"`
+
+	DataLoss  sim.Ratio `key:"data_loss" doc:"probability that a data packet is lost, on top of loss, each direction"`
+	DropEvery int64     `key:"drop_every" range:"0..1000000000" doc:"every so manieth data packet of each direction is lost; 0 = none"`
 }

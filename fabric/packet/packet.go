@@ -35,17 +35,22 @@ const (
 	FlagVXLAN                    // encapsulated between tunnel end points
 )
 
-// Packet is one frame as it crosses the fabric, copied by value.
+// FlagConnect marks a data packet of a connection that the sender does not know
+// the responder's queue pair of yet: Aux and DstQP hold the private data.
+const FlagConnect = FlagEcho
+
+// Packet is one frame as it crosses the fabric, copied by value. It has 56
+// bytes, so that it fits a cache line together with a time or an index.
 type Packet struct {
 	Sent    sim.Time // when the source started it; ACKs echo it for the round trip
 	Src     int32    // endpoint of the source
 	Dst     int32    // endpoint of the destination
 	SrcQP   uint32
-	DstQP   uint32 // 0 = not known yet: the responder finds its queue pair by Src and SrcQP
+	DstQP   uint32 // with FlagConnect: upper half of the private data
 	PSN     uint32 // 24 bits. ACK: the PSN acknowledged; NAK: the PSN expected
-	MsgPSN  uint32 // PSN of the last packet of the message, or the message sequence number of an ACK
-	Size    uint32 // frame with FCS, without preamble and gap: what buffers account
-	Payload uint32
+	Aux     uint32 // ACK: message sequence number. With FlagConnect: lower half of the private data
+	Size    uint16 // frame with FCS, without preamble and gap: what buffers account
+	Payload uint16
 	SrcPort uint16 // UDP source port
 	DstPort uint16
 	InPort  uint16 // port by which the switch received it
@@ -57,5 +62,8 @@ type Packet struct {
 	ECN     uint8
 	TTL     uint8
 	Flags   uint8
-	Classes uint8 // PFC: class-enable vector
+	Classes uint8 // PFC: class-enable vector. With FlagConnect: number of the application
 }
+
+// MaxSize is the largest frame that a Packet can describe.
+const MaxSize = 1<<16 - 1

@@ -42,10 +42,12 @@ type Link struct {
 	APort, BPort int        `json:"-"`
 	AtoB         Side       `json:"a_to_b"`
 	BtoA         Side       `json:"b_to_a"`
-	Cable        sim.Length `json:"cable_mm"` // 0 = only the delay is known
-	Loss         float64    `json:"loss"`     // probability per packet, each direction
-	LAG          string     `json:"lag"`      // links of one name between two nodes act as one next hop
-	AName, BName string     `json:"-"`        // names of the two ports where known, such as swp1 or Ethernet4
+	Cable        sim.Length `json:"cable_mm"`   // 0 = only the delay is known
+	Loss         float64    `json:"loss"`       // probability per packet, each direction
+	DataLoss     float64    `json:"data_loss"`  // probability per data packet, on top
+	DropEvery    int64      `json:"drop_every"` // every so manieth data packet of each direction is lost, 0 = none
+	LAG          string     `json:"lag"`        // links of one name between two nodes act as one next hop
+	AName, BName string     `json:"-"`          // names of the two ports where known, such as swp1 or Ethernet4
 }
 
 // Graph is a fabric. Node order is the order of everything that a run writes.

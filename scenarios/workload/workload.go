@@ -57,7 +57,10 @@ type Context struct {
 	LineRate []sim.Rate
 	Duration sim.Duration // 0 = until done
 	Warmup   sim.Duration
-	Rand     func(name string) *sim.Rand
+	// MaxMessage is the largest message that a queue pair carries; 0 = 2 GiB
+	// (InfiniBand Architecture Specification volume 1, section 9.7.7).
+	MaxMessage sim.Bytes
+	Rand       func(name string) *sim.Rand
 	// File reads a file named by the scenario, relative to it.
 	File func(name string) ([]byte, error)
 	// HostIndex resolves a host name.

@@ -113,8 +113,11 @@ const (
 	CountRetransmitted    = "data_packets_retransmitted"
 	CountDiscarded        = "data_packets_discarded" // out of order at a go-back-N receiver, or duplicate
 	CountPayloadDelivered = "payload_bytes_delivered"
+	CountOutOfSequence    = "out_of_sequence_packets" // host: ahead of the expected PSN; part of discarded
+	CountCEReceived       = "ce_packets_received"     // host: data packets that arrived with CE
 	CountAcks             = "acks_sent"
 	CountNaks             = "naks_sent"
+	CountNaksReceived     = "naks_received"
 	CountTimeouts         = "timeouts"
 	CountCNPSent          = "cnp_sent"
 	CountCNPHandled       = "cnp_handled"
@@ -126,7 +129,7 @@ const (
 	CountPFCXoffTx        = "pfc_xoff_tx" // port,prio: XOFF frames sent, refreshes excluded
 	CountPFCXonTx         = "pfc_xon_tx"
 	CountPFCRefreshTx     = "pfc_refresh_tx"
-	CountPFCXoffRx        = "pfc_xoff_rx"
+	CountPFCXoffRx        = "pfc_xoff_rx" // refreshes included: the receiver cannot tell them apart
 	CountPFCXonRx         = "pfc_xon_rx"
 	CountPauseEpisodes    = "pause_episodes"     // port,prio: how often its transmitter was stopped
 	CountPausedSeconds    = "paused_seconds"     // port,prio: how long
@@ -141,4 +144,6 @@ const (
 	CountHeadroomSize     = "headroom_bytes"     // port,prio: configured
 	CountBufferMax        = "buffer_bytes_max"   // node
 	CountBufferSize       = "buffer_bytes"       // node
+	CountICRCValid        = "icrc_valid"         // of a capture: packets whose ICRC holds
+	CountICRCInvalid      = "icrc_invalid"
 )

@@ -63,6 +63,10 @@ func (n *Names) ID(o Object) ObjectID {
 	return id
 }
 
+// Lookup returns the number of an object that has one, else 0. It may be
+// called from several goroutines once the run is built.
+func (n *Names) Lookup(o Object) ObjectID { return n.ids[o] }
+
 // Name returns the object of a number, "" for 0 and unknown numbers.
 func (n *Names) Name(id ObjectID) Object {
 	if id == 0 || int(id) > len(n.list) {

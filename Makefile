@@ -1,0 +1,65 @@
+# Needs Go alone; every other tool is fetched by `go run` at a pinned version.
+
+GO       ?= go
+FUZZTIME ?= 10s
+SCENARIO ?= incast-8to1
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## bin/rdmasim
+	$(GO) build -o bin/rdmasim ./cmd/rdmasim
+
+.PHONY: demo
+demo: build ## run a scenario of the library and draw its report
+	./bin/rdmasim run $(SCENARIO)
+
+# A test is long when it says so itself: it calls testing.Short() and skips.
+.PHONY: test
+test: ## all tests but the long ones
+	$(GO) test -short $(TESTFLAGS) ./...
+
+.PHONY: test-full
+test-full: ## all tests
+	$(GO) test -timeout 60m $(TESTFLAGS) ./...
+
+.PHONY: race
+race: ## the race detector where there are goroutines
+	$(GO) test -race -short $(TESTFLAGS) ./sim ./scenarios
+
+.PHONY: bench
+bench: ## the speed of the simulator: ns per packet-hop, allocations, memory
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./scenarios/
+
+.PHONY: lint
+lint: ## gofmt, go vet and golangci-lint
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	  if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(GOLANGCI) run ./...
+
+.PHONY: fuzz-seeds
+fuzz-seeds: ## every fuzz target on its seeds
+	$(GO) test -run '^Fuzz' $(TESTFLAGS) ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME
+	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort | \
+	  while IFS=: read -r file func; do \
+	    echo "== $${func#func } in $$(dirname $$file)"; \
+	    $(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; \
+	  done
+
+.PHONY: docs
+docs: ## run every command of the docs and write its output there
+	$(GO) test ./scenarios -run TestReference -update
+	$(GO) test ./cmd/rdmasim -run 'TestDocs|TestSummary' -update
+
+.PHONY: clean
+clean: ## remove what make made; runs/ stays
+	rm -rf bin

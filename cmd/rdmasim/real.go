@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"rdmasim/congestion"
+	"rdmasim/fabric/topology"
+	"rdmasim/reports"
+	"rdmasim/reports/metric"
+	"rdmasim/reports/page"
+	"rdmasim/scenarios"
+	"rdmasim/scenarios/library"
+	"rdmasim/scenarios/validation"
+	"rdmasim/scenarios/workload"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+)
+
+// realProduct wires the commands to the packages below.
+func realProduct() product {
+	return product{
+		load:     scenarios.Load,
+		run:      realRun,
+		estimate: realEstimate,
+		page:     realPage,
+		compare:  realCompare,
+		metrics:  metric.Load,
+		library: func() (list []libraryEntry) {
+			for _, e := range library.List() {
+				list = append(list, libraryEntry(e))
+			}
+			return list
+		},
+		source: func(name string) (string, error) {
+			text, err := library.Get(name)
+			return string(text), err
+		},
+		catalogues: func() []catalogue {
+			return []catalogue{
+				members("topologies", topology.Topologies),
+				members("congestion", congestion.Algorithms),
+				members("workloads", workload.Workloads),
+			}
+		},
+		validate:       validation.Run,
+		importTopology: func(string, io.Reader, string, io.Writer) error { return errNotBuilt },
+	}
+}
+
+// realRun runs a scenario, computes its metrics and judges its expectations.
+func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (*runResult, error) {
+	opt.Version = version()
+	r, err := scenarios.Run(ctx, spec, opt)
+	if input := new(scenarios.InputError); errors.As(err, &input) {
+		return nil, inputError(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	failed, err := judgeRun(r.Dir, spec.Expect)
+	if err != nil {
+		return nil, err
+	}
+	return &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}, nil
+}
+
+// realEstimate says what a run would cost.
+func realEstimate(spec *scenarios.Spec) (*estimate, error) {
+	e, err := scenarios.NewEstimate(spec)
+	if err != nil {
+		return nil, err
+	}
+	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
+		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
+	switch {
+	case e.LowerBound:
+		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %v, and a lower bound", e.Pilot))
+	case !e.Complete:
+		out.Notes = append(out.Notes, fmt.Sprintf("figures from the first %v of %v", e.Pilot, e.Simulated))
+	}
+	return out, nil
+}
+
+// judgeRun writes metrics.json and expect.xml of a run directory and returns
+// how many expectations do not hold.
+func judgeRun(dir string, expect []string) (failed int, err error) {
+	run, err := trace.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	m, err := metric.Compute(run)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := m.Check(expect); err != nil {
+		return 0, err
+	}
+	for _, v := range m.Expect {
+		if !v.OK {
+			failed++
+		}
+	}
+	return failed, errors.Join(m.Write(dir), m.WriteJUnit(dir))
+}
+
+// realPage draws the report of a run directory.
+func realPage(dir string) (string, error) {
+	if err := page.Write(dir); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, page.Dir, "index.html"), nil
+}
+
+// realCompare draws the comparison of runs.
+func realCompare(dirs []string, out string) (text, path string, err error) {
+	c, err := reports.Compare(dirs, out)
+	if err != nil {
+		return "", "", err
+	}
+	return c.Text(), filepath.Join(out, "index.html"), nil
+}
+
+// members lists a catalogue.
+func members[T any](kind string, c *sim.Catalogue[T]) catalogue {
+	list := catalogue{Kind: kind}
+	for _, name := range c.Names() {
+		if e, err := c.Lookup(name); err == nil {
+			list.Members = append(list.Members, libraryEntry{name, e.Doc})
+		}
+	}
+	return list
+}

@@ -1,0 +1,204 @@
+package fabric
+
+import (
+	"math/bits"
+
+	"rdmasim/fabric/packet"
+	"rdmasim/sim"
+)
+
+// EgressQueue is the queue of one class at one port.
+type EgressQueue struct {
+	fifo      fifo
+	Bytes     int64
+	Eligible  uint64 // ECT frames that left while marking was on
+	ecn       ECNConfig
+	level     level
+	Marked    uint64
+	Deficit   int64
+	binMarked uint64
+}
+
+// level follows a quantity over time: its integral, extremes and how long it
+// stayed at which height.
+type level struct {
+	value    int64
+	at       sim.Time
+	integral float64 // value times picoseconds
+	max      int64
+	hist     *[histSize]sim.Duration
+	bucket   int      // of hist, for value
+	entered  sim.Time // when value came into that bucket
+
+	binIntegral float64
+	binMin      int64
+	binMax      int64
+	last        [3]float64 // the bin written last
+}
+
+// The histogram has eight buckets per doubling: a quantile read from it is at
+// most an eighth too high.
+const (
+	histSub  = 8
+	histSize = 26 * histSub // up to 256 MiB
+)
+
+func histBucket(v int64) int {
+	if v < histSub {
+		return int(v)
+	}
+	e := bits.Len64(uint64(v)) - 4 // v>>e lies in [8,16)
+	return min((e+1)*histSub+int(v>>e)-histSub, histSize-1)
+}
+
+// histUpper returns the largest value of a bucket.
+func histUpper(b int) int64 {
+	if b < histSub {
+		return int64(b)
+	}
+	e := b/histSub - 1
+	return (int64(b%histSub+histSub)+1)<<e - 1
+}
+
+func (l *level) set(v int64, now sim.Time) {
+	if d := now.Sub(l.at); d > 0 {
+		l.integral += float64(float64(l.value) * float64(d))
+		l.at = now
+	}
+	l.value = v
+	if v > l.max {
+		l.max = v
+	}
+	if v > l.binMax {
+		l.binMax = v
+	} else if v < l.binMin {
+		l.binMin = v
+	}
+}
+
+// follow is set for a level whose quantiles are wanted: it also notes how long
+// the value stayed in which bucket.
+func (l *level) follow(v int64, now sim.Time) {
+	if b := histBucket(v); b != l.bucket {
+		l.settle(now)
+		l.bucket = b
+	}
+	l.set(v, now)
+}
+
+// settle books the time spent in the present bucket. The empty bucket is what
+// remains of the whole.
+func (l *level) settle(now sim.Time) {
+	if d := now.Sub(l.entered); d > 0 && l.bucket != 0 {
+		if l.hist == nil {
+			l.hist = new([histSize]sim.Duration)
+		}
+		l.hist[l.bucket] += d
+	}
+	l.entered = now
+}
+
+// quantile returns the value below which the level stayed for the share q of
+// the time span.
+func (l *level) quantile(q float64, span sim.Duration) int64 {
+	if l.hist == nil || span <= 0 {
+		return 0
+	}
+	var above sim.Duration
+	limit := sim.Duration(float64(span) * (1 - q))
+	for b := histSize - 1; b > 0; b-- {
+		above += l.hist[b]
+		if above > limit {
+			return min(histUpper(b), l.max)
+		}
+	}
+	return 0
+}
+
+func (l *level) reset(now sim.Time) {
+	l.at, l.integral, l.max = now, 0, l.value
+	l.hist, l.entered = nil, now
+	l.binIntegral = 0
+}
+
+// start begins to follow a value that has been 0.
+func (l *level) start(now sim.Time) { l.at, l.entered = now, now }
+
+// begin starts a bin at a time up to which nothing has changed.
+func (l *level) begin(t sim.Time) {
+	if t > l.at {
+		l.set(l.value, t)
+	}
+	l.binIntegral, l.binMin, l.binMax = l.integral, l.value, l.value
+}
+
+// bin ends a bin of the series and returns mean, least and greatest value, and
+// whether they differ from the bin before.
+func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, changed bool) {
+	l.set(l.value, now)
+	mean = (l.integral - l.binIntegral) / float64(width)
+	lo, hi = float64(l.binMin), float64(l.binMax)
+	l.binIntegral, l.binMin, l.binMax = l.integral, l.value, l.value
+	b := [3]float64{mean, lo, hi}
+	changed = b != l.last
+	l.last = b
+	return mean, lo, hi, changed
+}
+
+// chunkFrames makes a chunk fill two kilobytes.
+const chunkFrames = 36
+
+// chunk is a piece of a queue: frames that lie one behind the other in memory
+// come quickly when their turn comes.
+type chunk struct {
+	p    [chunkFrames]packet.Packet
+	next *chunk
+}
+
+// fifo is a list of chunks. Its memory comes from the switch's pool and goes
+// back there.
+type fifo struct {
+	head, tail *chunk
+	first, end uint8 // next frame to take from head; one past the last in tail
+}
+
+func (f *fifo) empty() bool { return f.head == nil }
+
+// front returns the first frame of a queue that is not empty.
+func (f *fifo) front() *packet.Packet { return &f.head.p[f.first] }
+
+func (f *fifo) push(pool **chunk, m *packet.Packet) {
+	if f.tail == nil || f.end == chunkFrames {
+		c := *pool
+		if c == nil {
+			c = new(chunk)
+		} else {
+			*pool = c.next
+			c.next = nil
+		}
+		if f.tail == nil {
+			f.head, f.first = c, 0
+		} else {
+			f.tail.next = c
+		}
+		f.tail, f.end = c, 0
+	}
+	f.tail.p[f.end] = *m
+	f.end++
+}
+
+// pop removes the front frame; its memory holds until the next push.
+func (f *fifo) pop(pool **chunk) {
+	f.first++
+	c := f.head
+	switch {
+	case c == f.tail && f.first == f.end:
+		f.head, f.tail = nil, nil
+	case f.first == chunkFrames:
+		f.head, f.first = c.next, 0
+	default:
+		return
+	}
+	c.next = *pool
+	*pool = c
+}

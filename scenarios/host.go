@@ -1,0 +1,140 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"rdmasim/scenarios/workload"
+	"rdmasim/sim"
+	"rdmasim/verbs"
+	"rdmasim/verbs/simnic"
+)
+
+// host is a workload instance on a simulated NIC: it gives the instance what
+// workload.Host promises, and the NIC an application.
+type host struct {
+	w      *world
+	nic    *simnic.NIC
+	node   int
+	number int // of the host
+	client int
+	name   string // of the workload and its place in the scenario
+	kind   string
+	inst   workload.Instance
+	done   bool
+}
+
+var (
+	_ workload.Host = (*host)(nil)
+	_ simnic.Client = (*host)(nil)
+)
+
+func (h *host) Name() string       { return h.kind }
+func (h *host) Index() int         { return h.number }
+func (h *host) Hosts() int         { return len(h.w.hosts) }
+func (h *host) Now() sim.Time      { return h.nic.Node().Now() }
+func (h *host) LineRate() sim.Rate { return h.nic.LineRate(0) }
+
+func (h *host) Rand(name string) *sim.Rand {
+	return h.w.rand(fmt.Sprintf("%s/%s/%s", h.w.graph.Nodes[h.node].Name, h.name, name))
+}
+
+func (h *host) After(d sim.Duration, token uint64) { h.nic.After(h.client, d, token) }
+
+func (h *host) Connect(p workload.ConnParams) verbs.QueuePair {
+	peer := h.w.hosts[p.Peer]
+	port := p.Rail % len(h.w.ports.Of(h.node))
+	first, end := h.w.routes.Of(peer)
+	dst := first + p.Rail%(end-first)
+	return h.nic.Connect(simnic.Conn{Client: h.client, Port: port, Peer: int32(dst), Priority: p.Priority,
+		SrcPort: p.SrcPort, DstPort: p.DstPort, Private: p.Private, Depth: p.Depth})
+}
+
+func (h *host) Done() {
+	if !h.done {
+		h.done = true
+		h.nic.Done(h.client)
+	}
+}
+
+func (h *host) OnStart() { h.inst.Start(h) }
+
+func (h *host) OnAccept(qp *simnic.QP, private uint64) {
+	peer := h.w.hostOf[h.w.routes.Endpoints()[qp.PeerEndpoint()].Node]
+	h.inst.OnAccept(h, qp, peer, private)
+}
+
+func (h *host) OnCompletion(qp *simnic.QP, wc verbs.WorkCompletion) { h.inst.OnCompletion(h, qp, wc) }
+
+func (h *host) OnTimer(token uint64) { h.inst.OnTimer(h, token) }
+
+// idle is the instance of a host that a workload leaves alone.
+type idle struct{ workload.Nop }
+
+func (idle) Start(h workload.Host) { h.Done() }
+
+// attach plans the traffic and puts its instances on the hosts.
+func (w *world) attach(files func(string) ([]byte, error)) error {
+	c := &workload.Context{Duration: w.spec.Duration, Warmup: w.spec.Warmup, Rand: w.rand, File: files}
+	if w.spec.hpcc() {
+		c.MaxMessage = sim.TiB
+	}
+	if w.spec.UntilDone {
+		c.Duration = 0
+	}
+	number := map[string]int{}
+	for i, node := range w.hosts {
+		c.Hosts = append(c.Hosts, w.graph.Nodes[node].Name)
+		c.LineRate = append(c.LineRate, w.nics[node].LineRate(0))
+		number[w.graph.Nodes[node].Name] = i
+	}
+	c.HostIndex = func(name string) (int, error) {
+		if i, ok := number[name]; ok {
+			return i, nil
+		}
+		return 0, fmt.Errorf("unknown host %q: the topology has %s", name, someNames(c.Hosts))
+	}
+	if len(w.spec.Traffic) > 255 {
+		return fmt.Errorf("traffic: %d workloads: want at most 255", len(w.spec.Traffic))
+	}
+	for k := range w.spec.Traffic {
+		if err := w.attachOne(c, k); err != nil {
+			return w.spec.at(fmt.Sprintf("traffic.%d", k), err)
+		}
+	}
+	return nil
+}
+
+func (w *world) attachOne(c *workload.Context, k int) error {
+	t := &w.spec.Traffic[k]
+	e, err := workload.Workloads.Lookup(t.Name)
+	if err != nil {
+		return err
+	}
+	load, err := e.Build(t.Params)
+	if err != nil {
+		return err
+	}
+	plan, err := load.Plan(c)
+	if err != nil {
+		return err
+	}
+	for i, node := range w.hosts {
+		h := &host{w: w, nic: w.nics[node], node: node, number: i, kind: t.Name, name: fmt.Sprintf("%s%d", t.Name, k), inst: plan[i]}
+		if h.inst == nil {
+			h.inst = idle{}
+		}
+		h.client = w.nics[node].Attach(h)
+	}
+	return nil
+}
+
+// someNames lists the first names of a list, for errors.
+func someNames(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) <= 8 {
+		return fmt.Sprintf("%v", names)
+	}
+	return fmt.Sprintf("%s .. %s (%d)", names[0], names[len(names)-1], len(names))
+}

@@ -1,0 +1,76 @@
+// Package library holds the scenarios that come with the program, as files. Each
+// begins with a comment that teaches one mechanism.
+package library
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+const suffix = ".yaml"
+
+// Entry is a scenario: its name, and the first sentence of the comment at its top.
+type Entry struct {
+	Name string
+	Doc  string
+}
+
+// List returns the scenarios in order of their names.
+func List() []Entry {
+	names, err := fs.Glob(files, "*"+suffix)
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	list := make([]Entry, 0, len(names))
+	for _, file := range names {
+		name := strings.TrimSuffix(file, suffix)
+		text, err := Get(name)
+		if err != nil {
+			panic(err) // Glob found it
+		}
+		list = append(list, Entry{Name: name, Doc: firstSentence(text)})
+	}
+	return list
+}
+
+// Get returns the YAML of a scenario. The error lists the names that exist.
+func Get(name string) ([]byte, error) {
+	text, err := files.ReadFile(name + suffix)
+	if err != nil {
+		names := make([]string, 0, 16)
+		for _, e := range List() {
+			names = append(names, e.Name)
+		}
+		return nil, fmt.Errorf("no scenario is called %q: want one of %s", name, strings.Join(names, ", "))
+	}
+	return text, nil
+}
+
+// File returns the name by which errors call the file of a scenario.
+func File(name string) string { return name + suffix }
+
+// firstSentence returns the comment lines at the top up to the first full stop
+// that ends a word.
+func firstSentence(text []byte) string {
+	var words []string
+	lines := bufio.NewScanner(strings.NewReader(string(text)))
+	for lines.Scan() {
+		line, ok := strings.CutPrefix(lines.Text(), "#")
+		if !ok {
+			break
+		}
+		for word := range strings.FieldsSeq(line) {
+			words = append(words, word)
+			if strings.HasSuffix(word, ".") {
+				return strings.Join(words, " ")
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,62 @@
+package scenarios
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rdmasim/scenarios/library"
+)
+
+// Every scenario of the library has the name of its file, expects no lossless
+// drop, and gives no reason for a warning.
+func TestLibraryScenarios(t *testing.T) {
+	for _, e := range library.List() {
+		text, err := library.Get(e.Name)
+		require.NoError(t, err)
+		s, err := Parse(library.File(e.Name), text)
+		require.NoError(t, err)
+		require.Equal(t, e.Name, s.Name)
+		require.Contains(t, strings.Join(s.Expect, "\n"), "packets.dropped.lossless == 0")
+		require.Empty(t, notesThatMatter(s))
+	}
+}
+
+// notesThatMatter are those of a scenario that controls congestion.
+func notesThatMatter(s *Spec) []Note {
+	if s.NIC.Congestion.Name == "none" {
+		return nil
+	}
+	return Lint(s)
+}
+
+var (
+	commandLine = regexp.MustCompile(`(?m)^ *rdmasim run (\S+)((?:\s+--set\s+(?:'[^']*'|\S+))*)`)
+	settingWord = regexp.MustCompile(`--set\s+('[^']*'|\S+)`)
+)
+
+// The commands that the comments propose are valid.
+func TestCommandsInLibraryComments(t *testing.T) {
+	found := 0
+	for _, e := range library.List() {
+		text, err := library.Get(e.Name)
+		require.NoError(t, err)
+		s, err := Parse(library.File(e.Name), text)
+		require.NoError(t, err)
+		for _, m := range commandLine.FindAllStringSubmatch(s.Description, -1) {
+			require.Equal(t, e.Name, m[1])
+			var settings []string
+			for _, w := range settingWord.FindAllStringSubmatch(m[2], -1) {
+				settings = append(settings, strings.Trim(w[1], "'"))
+			}
+			require.NotEmpty(t, settings, m[0])
+			_, err := ParseSet(library.File(e.Name), text, settings)
+			require.NoError(t, err, m[0])
+			found++
+		}
+	}
+	require.Greater(t, found, 5)
+	require.Contains(t, settingWord.FindString("--set 'a=b c' x"), "b c")
+}

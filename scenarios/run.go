@@ -1,0 +1,259 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"syscall"
+	"time"
+
+	"rdmasim/fabric/topology"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+)
+
+// Options of a run that are not part of the scenario.
+type Options struct {
+	Out      string // the run directory
+	Workers  int    // goroutines; 0 = 1
+	Progress func(Progress)
+	Version  string // of the program
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	SimTime, End sim.Time // End is sim.Never when the run ends by itself
+	Events, Hops uint64
+	Wall         float64 // seconds since the run began
+}
+
+// Result is what a run says of itself when it has ended.
+type Result struct {
+	Dir         string
+	Partial     bool
+	Fingerprint string
+	Notes       []string
+	End         sim.Time
+	PacketHops  uint64
+	Events      uint64
+	Workers     int
+	Wall, CPU   float64 // seconds, of the simulation alone
+}
+
+// drainAt is how many rows may wait in memory before they are written.
+const drainAt = 1 << 14
+
+// InputError is an error of a scenario that shows when it is built: nothing has
+// been run and nothing was written.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Run builds a scenario, runs it and leaves its run directory. A context that
+// is cancelled ends the run early; the directory then says so. What is wrong
+// with the scenario is an *InputError.
+func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
+	w, err := s.prepare()
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	out, err := w.create(o)
+	if err != nil {
+		return nil, err
+	}
+	res, err := w.simulate(ctx, out, o)
+	if err != nil {
+		out.Abort()
+		return nil, err
+	}
+	res.Dir = o.Out
+	res.Notes = s.notes()
+	return res, nil
+}
+
+// create begins the run directory.
+func (w *world) create(o Options) (*trace.Writer, error) {
+	s := w.spec
+	yaml, tree, err := Resolved(s)
+	if err != nil {
+		return nil, err
+	}
+	out, err := trace.Create(o.Out, trace.Manifest{Name: s.Name, Description: s.Description, Mode: trace.ModeSimulated, Compat: s.Compat, Seed: s.Seed,
+		Versions: map[string]string{"rdmasim": o.Version, "go": runtime.Version()}, Host: trace.ThisHost(), ScenarioHash: Hash(s), Warmup: trace.Seconds(s.Warmup)}, w.names)
+	if err != nil {
+		return nil, err
+	}
+	for name, data := range map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree} {
+		if err := out.File(name, data); err != nil {
+			out.Abort()
+			return nil, err
+		}
+	}
+	if err := out.Topology(w.topologyFile()); err != nil {
+		out.Abort()
+		return nil, err
+	}
+	return out, nil
+}
+
+func (w *world) topologyFile() trace.TopologyFile {
+	t := trace.TopologyFile{Name: w.graph.Name}
+	for _, n := range w.graph.Nodes {
+		kind := "switch"
+		if n.Kind == topology.Host {
+			kind = "host"
+		}
+		t.Nodes = append(t.Nodes, trace.TopologyNode{Name: n.Name, Kind: kind, Tier: n.Tier, Pod: n.Pod})
+	}
+	for _, l := range w.graph.Links {
+		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, B: l.B, BPort: l.BPort, RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
+			DelayABs: l.AtoB.Delay.Seconds(), DelayBAs: l.BtoA.Delay.Seconds()})
+	}
+	return t
+}
+
+// simulate runs the engine and finishes the run directory.
+func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Result, error) {
+	s := w.spec
+	if s.Warmup > 0 {
+		w.engine.AtGlobal(sim.Time(s.Warmup), w.resetStat)
+	}
+	opt := sim.RunOptions{Until: sim.Time(s.Duration), UntilDone: s.UntilDone, Workers: max(o.Workers, 1), Exactly: w.exactly}
+	if s.UntilDone {
+		opt.Until = sim.Time(s.MaxDuration)
+	}
+	start, cpu := time.Now(), cpuSeconds()
+	var failed error
+	cancelled, cancel := context.WithCancel(ctx)
+	defer cancel()
+	far := &progress{start: start, end: opt.Until}
+	if s.UntilDone {
+		far.end = sim.Never
+	}
+	opt.Between = func(t sim.Time) {
+		far.note(w, t)
+		if w.check != nil {
+			w.check(t)
+		}
+		rows := 0
+		for _, k := range w.sinks {
+			rows += k.Len()
+		}
+		if rows >= drainAt && failed == nil {
+			if failed = w.drain(out); failed != nil {
+				cancel()
+			}
+		}
+	}
+	stop := far.report(o.Progress)
+	r := w.engine.Run(cancelled, opt)
+	stop()
+	if failed != nil {
+		return nil, failed
+	}
+	res := &Result{Partial: r.Stopped, End: r.End, Events: r.Events, Workers: r.Workers, Wall: time.Since(start).Seconds(), CPU: cpuSeconds() - cpu}
+	return res, w.finish(out, res)
+}
+
+// drain writes the rows that wait in the sinks.
+func (w *world) drain(out *trace.Writer) error {
+	if w.spec.hpccCase != nil {
+		for _, k := range w.sinks {
+			for i := range k.Flows {
+				w.fctRows(&k.Flows[i])
+			}
+		}
+	}
+	return out.Drain(w.sinks)
+}
+
+// finish writes what is known only at the end.
+func (w *world) finish(out *trace.Writer, res *Result) error {
+	for _, n := range w.nics {
+		if n != nil {
+			n.Unfinished()
+		}
+	}
+	if err := w.drain(out); err != nil {
+		return err
+	}
+	if w.spec.hpccCase != nil {
+		if err := w.fctFile(out); err != nil {
+			return err
+		}
+	}
+	var list []trace.Counter
+	add := func(c trace.Counter) { list = append(list, c) }
+	for i := range w.graph.Nodes {
+		if sw := w.switches[i]; sw != nil {
+			sw.Counters(res.End, add)
+		} else {
+			w.nics[i].Counters(res.End, add)
+		}
+	}
+	hops := w.hops
+	measured := uint64(0)
+	for _, c := range list {
+		if c.Name == trace.CountTxPackets {
+			measured += uint64(c.Value)
+		}
+	}
+	hops += measured
+	add(trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)})
+	out.Counters(list)
+	res.PacketHops = hops
+	perf := trace.Perf{Wall: res.Wall, CPU: res.CPU, Events: res.Events, PacketHops: hops, PeakRSS: peakRSS(), Workers: res.Workers, Host: trace.ThisHost()}
+	if hops > 0 {
+		perf.NsPerHop = res.CPU * 1e9 / float64(hops)
+	}
+	if err := out.JSON(trace.FilePerf, perf); err != nil {
+		return err
+	}
+	end := trace.ManifestEnd{Simulated: res.End, Partial: res.Partial}
+	if res.Partial {
+		end.Reason = "interrupted"
+	}
+	f, err := out.Finish(end)
+	if err != nil {
+		return fmt.Errorf("run directory: %w", err)
+	}
+	res.Fingerprint = f
+	return nil
+}
+
+// resetStat begins the measured interval after the warm-up.
+func (w *world) resetStat(t sim.Time) {
+	for i := range w.graph.Nodes {
+		count := func(c trace.Counter) {
+			if c.Name == trace.CountTxPackets {
+				w.hops += uint64(c.Value)
+			}
+		}
+		if sw := w.switches[i]; sw != nil {
+			sw.Counters(t, count)
+			sw.ResetStat(t)
+		} else {
+			w.nics[i].Counters(t, count)
+			w.nics[i].ResetStat(t)
+		}
+	}
+}
+
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+}
+
+func peakRSS() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return u.Maxrss * 1024
+}

@@ -1,0 +1,110 @@
+package validation
+
+import (
+	"fmt"
+
+	"rdmasim/fabric"
+	"rdmasim/scenarios"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+	"rdmasim/verbs/simnic"
+)
+
+var _ = register("B3", Row{
+	Title: "PFC headroom of an ideal switch",
+	Hard:  true,
+	Explain: `After XOFF may still arrive: what the sender transmits while the pause frame waits for one own frame and is sent itself,
+while both directions of the cable are crossed, and while the sender takes its response time; and the frame that it has just begun.
+H = 2 t_prop C/8 + 2 (frame + 20) + 84 + C t_response / 8, with frame + 20 and 84 the bytes on the wire.
+The product's headroom: auto adds one frame for the case that no shared buffer is left for the frame that crosses the threshold.
+No drop at H for any phase of the reverse frame; drops at H - 2 frames.
+Source: IEEE 802.1Qbb annex O for a switch without interface delays; derived.`,
+	Scenarios: []string{"headroom.yaml"},
+	Measure:   measureHeadroom,
+})
+
+// roomCase is one point of B3.
+type roomCase struct {
+	rate     sim.Rate
+	cable    int // metres
+	mtu      int
+	write    bool // every frame has a RETH: WRITE_ONLY
+	response sim.Duration
+	level    Level
+}
+
+func (c roomCase) frame() sim.Bytes {
+	if c.write {
+		return plainFrame(c.mtu) + simnic.SizeRETH
+	}
+	return plainFrame(c.mtu)
+}
+
+// need is H.
+func (c roomCase) need() sim.Bytes {
+	prop := sim.Length(c.cable * 1000).Delay()
+	return c.rate.BytesIn(2*prop+c.response) + 2*(c.frame()+overhead) + simnic.SizePFC + overhead
+}
+
+// outcome is what a sweep of the phase found.
+type roomOutcome struct{ drops, used float64 }
+
+// sweep runs every phase with a headroom.
+func (c roomCase) sweep(b *Bench, headroom sim.Bytes, phases int) (r roomOutcome, err error) {
+	step := c.rate.TxTime(c.frame()+overhead) / sim.Duration(phases)
+	fill := c.rate.TxTime(4 * sim.MB / 64)
+	set := []string{"topology.star.rate=" + c.rate.String(), fmt.Sprintf("topology.star.cable=%dm", c.cable), fmt.Sprintf("nic.path_mtu=%d", c.mtu), fmt.Sprintf("nics.0.path_mtu=%d", c.mtu),
+		"switch.pfc.response=" + c.response.String(), "switch.buffer.headroom=" + headroom.String(),
+		fmt.Sprintf("duration=%dps", 3*fill+20*sim.Microsecond+2*c.response)}
+	if c.write {
+		for i := range 2 {
+			set = append(set, fmt.Sprintf("traffic.%d.incast.verb=write", i), fmt.Sprintf("traffic.%d.incast.message=%dB", i, c.mtu), fmt.Sprintf("traffic.%d.incast.repeat=forever", i),
+				fmt.Sprintf("traffic.%d.incast.depth=10000", i))
+		}
+	}
+	for k := range phases {
+		o, err := b.Run("headroom.yaml", append(set, fmt.Sprintf("traffic.1.incast.start=%dps", sim.Duration(k)*step))...)
+		if err != nil {
+			return r, err
+		}
+		r.drops += o.Of("sw0:1", trace.CountDropLossless)
+		r.used = max(r.used, o.Of("sw0:1", trace.CountHeadroomMax))
+		o.Discard()
+	}
+	return r, nil
+}
+
+func measureHeadroom(b *Bench) error {
+	points := []roomCase{
+		{100 * sim.Gbps, 40, 1024, false, 0, Short}, {100 * sim.Gbps, 40, 1024, true, 0, Quick}, {100 * sim.Gbps, 40, 4096, true, 0, Quick},
+		{100 * sim.Gbps, 40, 1024, false, 1 * sim.Microsecond, Short}, {40 * sim.Gbps, 100, 1024, false, scenarios.ResponseTime(40 * sim.Gbps), Quick},
+		{400 * sim.Gbps, 5, 4096, false, 0, Quick}, {10 * sim.Gbps, 300, 2048, false, 0, Quick}, {25 * sim.Gbps, 2, 512, true, 500 * sim.Nanosecond, Quick},
+	}
+	phases := [...]int{Short: 8, Quick: 40, Full: 160}[b.Level]
+	found, want := Line{Name: "most used, simulated"}, Line{Name: "H", Oracle: true}
+	for i, c := range points {
+		if c.level > b.Level {
+			continue
+		}
+		what := fmt.Sprintf("%v, %d m, %d-byte frames, response %v: ", c.rate, c.cable, c.frame(), c.response)
+		if i < 3 && c.response == 0 { // the three that are written down
+			b.Exact(what+"H", [...]sim.Bytes{7296, 7328, 13472}[i].String(), c.need().String(), "derived")
+		}
+		auto := fabric.Headroom(c.rate, c.rate, 2*sim.Length(c.cable*1000).Delay(), c.response, c.frame(), overhead, simnic.SizePFC)
+		b.Exact(what+"headroom: auto", (c.need() + c.frame()).String(), auto.String(), "derived")
+		r, err := c.sweep(b, c.need(), phases)
+		if err != nil {
+			return err
+		}
+		b.Exact(what+fmt.Sprintf("drops at H %d, all of %d phases", c.need(), phases), 0, r.drops, "derived")
+		b.Within(what+"most used", float64(c.need()-2*(c.frame()+overhead)), float64(c.need()), one(r.used), "B", "derived")
+		found.at(float64(c.need()), r.used)
+		want.at(float64(c.need()), float64(c.need()))
+		if r, err = c.sweep(b, c.need()-2*c.frame(), phases); err != nil {
+			return err
+		}
+		b.Within(what+"drops at H - 2 frames", 1, inf, one(r.drops), "", "derived")
+	}
+	b.Draw(Curve{Name: "headroom", Title: "Headroom that the worst phase uses", X: Axis{Label: "H (bytes)", Log: true}, Y: Axis{Label: "headroom used (bytes)", Log: true}, Lines: []Line{want, found}})
+	return nil
+}

@@ -1,0 +1,174 @@
+package validation
+
+import (
+	"fmt"
+
+	"rdmasim/congestion"
+	"rdmasim/scenarios"
+	"rdmasim/sim"
+	"rdmasim/sim/stat"
+	"rdmasim/sim/trace"
+)
+
+var _ = register("D1", Row{
+	Title: "fixed point of DCQCN",
+	Hard:  true,
+	Explain: `N long flows on one port settle where the fluid model stands still: a^2 alpha / ((b+d)(c+e)) = tau^2 R_AI R_C with
+a = 1-(1-p)^(tau R_C), b = p/((1-p)^-B - 1), c = b (1-p)^(F B), d = p/((1-p)^(-T R_C) - 1), e = d (1-p)^(F T R_C),
+alpha = 1-(1-p)^(tau' R_C), R_C = C/N in packets per second; queue = Kmin + p/Pmax (Kmax - Kmin); a/tau CNPs per second and flow.
+It exists while p <= Pmax: C/N >= 2.67 Gb/s for the parameters of the paper.
+Packets swing around it. Marking is convex in the queue, so that their mean queue lies above it. Two gates therefore:
+the fluid model within queue 0.9 to 1.35 times, alpha 8 %, CNPs 1.0 to 1.18 times (at 40 Gb/s, N 2; elsewhere only the queue);
+and at every point a second model of packets that shares no code with the product, one event queue, N pacers and one port:
+queue within 5 %, alpha and CNPs within 3 %. Utilisation over 0.995, Jain's index over 0.9.
+Sources: Zhu et al., SIGCOMM'15, section 5; Zhu et al., CoNEXT'16, section 3 and the authors' MATLAB.`,
+	Scenarios: []string{"dcqcn-long.yaml"},
+	Measure:   measureFixedPoint,
+})
+
+// longFlows is one point of D1: N flows on a link of rate C with packets of
+// the given size on the wire, in switches that see all of it.
+type longFlows struct {
+	n      int
+	rate   sim.Rate
+	packet int
+	sets   []string
+	level  Level
+}
+
+func (c longFlows) settings() []string {
+	return append([]string{fmt.Sprintf("topology.star.hosts=%d", c.n+1), "topology.star.rate=" + c.rate.String(),
+		fmt.Sprintf("nic.frame={payload: %dB, header: 60B, overhead: 0B}", c.packet-60)}, c.sets...)
+}
+
+// fluid returns the model's parameters from those of the scenario.
+func (c longFlows) fluid(s *scenarios.Spec) dcqcnFluid {
+	p := s.NIC.Congestion.Params.(congestion.DCQCNParams)
+	packets := float64(c.packet) * 8 // bits
+	return dcqcnFluid{rc: float64(c.rate) / float64(c.n) / packets, tau: p.CNPInterval.Seconds(), alphaTimer: p.AlphaTimer.Seconds(), timer: p.RateTimer.Seconds(),
+		bytes: float64(p.ByteCounter) / float64(c.packet), rai: float64(p.RAI) / packets, f: float64(p.F)}
+}
+
+// queue is the queue at which a marking curve has probability p, in bytes.
+func queueAtMark(s *scenarios.Spec, p float64) float64 {
+	e := s.Switch.ECN[3]
+	return float64(e.Kmin) + p/float64(e.Pmax)*float64(e.Kmax-e.Kmin)
+}
+
+// model returns the same as a model of packets; links of the star take the same
+// time each way.
+func (c longFlows) model(s *scenarios.Spec) packetModel {
+	p, e := s.NIC.Congestion.Params.(congestion.DCQCNParams), s.Switch.ECN[3]
+	return packetModel{n: int64(c.n), line: int64(c.rate), packet: float64(c.packet), link: 1e-6, kmin: float64(e.Kmin), kmax: float64(e.Kmax), pmax: float64(e.Pmax),
+		g: float64(p.G), cnp: p.CNPInterval.Seconds(), k: p.AlphaTimer.Seconds(), t: p.RateTimer.Seconds(), counter: float64(p.ByteCounter), rai: float64(p.RAI), f: p.F,
+		warmup: s.Warmup.Seconds(), end: s.Duration.Seconds()}
+}
+
+// agrees compares long flows with the model of packets.
+func (b *Bench) agrees(what string, m packetModel, got settled) {
+	var queue, alpha, cnp []float64
+	for _, seed := range b.Seeds() {
+		r := m.run(seed)
+		queue, alpha, cnp = append(queue, r.queue/1e3), append(alpha, r.alpha), append(cnp, r.cnp)
+	}
+	const source = "second packet model"
+	b.Near(what+"mean queue", stat.MeanInterval(queue, Confidence).Mean, scaled(got.queue, 1e-3), 0.05, "KB", source)
+	b.Near(what+"alpha", stat.MeanInterval(alpha, Confidence).Mean, got.alpha, 0.03, "", source)
+	b.Near(what+"CNPs per flow", stat.MeanInterval(cnp, Confidence).Mean, got.cnp, 0.03, "/s", source)
+}
+
+// settled is what long flows have settled to.
+type settled struct{ queue, alpha, cnp, utilisation, jain, marked stat.Interval }
+
+func (b *Bench) settle(c longFlows) (settled, error) {
+	got, err := b.Replicate("dcqcn-long.yaml", c.settings(), func(o *Outcome) ([]float64, error) {
+		if n := o.Sum(trace.CountPFCXoffTx) + o.Sum(trace.CountDropLossless); n != 0 {
+			return nil, fmt.Errorf("%v pauses and drops, and there should be none", n)
+		}
+		alpha, err := o.SeriesMean(trace.SeriesAlpha, sim.Time(o.Spec.Warmup))
+		if err != nil {
+			return nil, err
+		}
+		list, err := o.Goodputs()
+		if err != nil {
+			return nil, err
+		}
+		var rates []float64
+		for i := range list {
+			rates = append(rates, list[i].Rate())
+		}
+		return []float64{o.Of("sw0:0/q3", trace.CountQueueIntegral) / o.Seconds(), alpha, o.Sum(trace.CountCNPSent) / o.Seconds() / float64(c.n),
+			o.Of("sw0:0", trace.CountTxBytes) * 8 / o.Seconds() / float64(c.rate), stat.Jain(rates),
+			o.Of("sw0:0/q3", trace.CountECNMarked) / o.Of("sw0:0/q3", trace.CountECNEligible)}, nil
+	})
+	if err != nil {
+		return settled{}, err
+	}
+	return settled{got[0], got[1], got[2], got[3], got[4], got[5]}, nil
+}
+
+func measureFixedPoint(b *Bench) error {
+	points := []longFlows{
+		{2, 40 * sim.Gbps, 1000, nil, Quick},
+		{4, 40 * sim.Gbps, 1000, nil, Full}, {5, 100 * sim.Gbps, 1000, nil, Full}, {3, 40 * sim.Gbps, 1500, nil, Full},
+		{10, 100 * sim.Gbps, 1000, nil, Full}, {2, 25 * sim.Gbps, 1000, nil, Full},
+	}
+	if b.Level == Short {
+		points = []longFlows{{2, 40 * sim.Gbps, 1000, []string{"warmup=100ms", "duration=200ms"}, Short}}
+	}
+	found := Line{Name: "simulated"}
+	for _, c := range points {
+		if c.level > b.Level {
+			continue
+		}
+		s, err := b.Spec("dcqcn-long.yaml", c.settings()...)
+		if err != nil {
+			return err
+		}
+		f := c.fluid(s).fixed()
+		got, err := b.settle(c)
+		if err != nil {
+			return err
+		}
+		q := queueAtMark(s, f.p)
+		what := fmt.Sprintf("%v, N %d, %d-byte packets: ", c.rate, c.n, c.packet)
+		const source = "SIGCOMM'15 5, exact root"
+		b.Within(what+"mean queue", 0.9*q/1e3, 1.35*q/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, q/1e3))
+		if c.n == 2 && c.rate == 40*sim.Gbps {
+			b.Near(what+"alpha", f.alpha, got.alpha, 0.08, "", source)
+			b.Within(what+"CNPs per flow", f.cnp, 1.18*f.cnp, got.cnp, "/s", source)
+		}
+		b.agrees(what, c.model(s), got)
+		b.Within(what+"utilisation", 0.995, inf, got.utilisation, "", "independent packet model")
+		b.Within(what+"Jain's index", 0.9, 1, got.jain, "", "independent packet model")
+		if c.packet == 1000 {
+			found.at(float64(c.rate)/float64(c.n)/1e9, got.queue.Mean/1e3)
+			found.Half = append(found.Half, got.queue.Half/1e3)
+		}
+	}
+	return b.drawFixedPoint(found)
+}
+
+func scaled(i stat.Interval, k float64) stat.Interval {
+	return stat.Interval{Mean: i.Mean * k, Half: i.Half * k, N: i.N}
+}
+
+// drawFixedPoint draws mean queues over the fair share beside the exact root
+// and the published approximation.
+func (b *Bench) drawFixedPoint(found Line) error {
+	s, err := b.Spec("dcqcn-long.yaml")
+	if err != nil {
+		return err
+	}
+	share := func(gbps float64) dcqcnFluid {
+		d := longFlows{n: 1, rate: sim.Rate(gbps * 1e9), packet: 1000}.fluid(s)
+		return d
+	}
+	exact := oracle("fluid model, exact root", 2.7, 30, func(x float64) float64 { return queueAtMark(s, share(x).fixed().p) / 1e3 })
+	printed := oracle("fluid model, published approximation", 2.7, 30, func(x float64) float64 {
+		d := share(x)
+		return queueAtMark(s, d.approximate(d.rc, 1)) / 1e3
+	})
+	b.Draw(Curve{Name: "queue", Title: "Mean queue of long DCQCN flows", X: Axis{Label: "fair share C/N (Gb/s)", Log: true}, Y: Axis{Label: "mean queue (KB)", Log: true}, Lines: []Line{exact, printed, found}})
+	return nil
+}

@@ -1,0 +1,68 @@
+package validation
+
+import (
+	"fmt"
+
+	"rdmasim/sim"
+	"rdmasim/verbs/simnic"
+)
+
+var _ = register("F1", Row{
+	Title: "goodput of one RC WRITE stream",
+	Hard:  true,
+	Explain: `goodput = C * MTU / (MTU + 14 Ethernet + 20 IPv4 + 8 UDP + 12 BTH + 4 ICRC + 4 FCS + 20 preamble and gap),
+with 4 more for a VLAN tag and 20 more for IPv6; middle packets carry no RETH.
+Sources: IEEE 802.3 clauses 3 and 4; RFC 791, 768, 8200; InfiniBand Architecture volume 1, 9.2, and annex A17.`,
+	Scenarios: []string{"one-stream.yaml"},
+	Measure:   measureGoodput,
+})
+
+// wireShare is the payload's share of what full packets take on the wire.
+func wireShare(mtu int, encapsulation string) float64 {
+	f := simnic.SizeEthernet + simnic.SizeIPv4 + simnic.SizeUDP + simnic.SizeBTH + simnic.SizeICRC + simnic.SizeFCS
+	switch encapsulation {
+	case "vlan":
+		f += simnic.SizeVLAN
+	case "ipv6":
+		f += simnic.SizeIPv6 - simnic.SizeIPv4
+	}
+	return float64(mtu) / float64(mtu+f+overhead)
+}
+
+// overhead is preamble, start delimiter and gap: IEEE 802.3, 4.2.3.2.2.
+const overhead = 20
+
+func measureGoodput(b *Bench) error {
+	type point struct {
+		rate  sim.Rate
+		mtu   int
+		encap string
+		level Level
+	}
+	points := []point{
+		{100 * sim.Gbps, 1024, "none", Short}, {100 * sim.Gbps, 4096, "none", Short},
+		{100 * sim.Gbps, 256, "none", Quick}, {100 * sim.Gbps, 512, "none", Quick}, {100 * sim.Gbps, 2048, "none", Quick},
+		{100 * sim.Gbps, 1024, "vlan", Short}, {100 * sim.Gbps, 1024, "ipv6", Short}, {100 * sim.Gbps, 4096, "ipv6", Quick}, {100 * sim.Gbps, 256, "vlan", Quick},
+		{10 * sim.Gbps, 1024, "none", Short}, {25 * sim.Gbps, 4096, "none", Quick}, {400 * sim.Gbps, 4096, "none", Quick}, {800 * sim.Gbps, 1024, "none", Full},
+	}
+	found := Line{Name: "simulated, 100 Gb/s, IPv4"}
+	for _, p := range points {
+		if p.level > b.Level {
+			continue
+		}
+		o, err := b.Run("one-stream.yaml", "topology.star.rate="+p.rate.String(), fmt.Sprintf("nic.path_mtu=%d", p.mtu), "nic.encapsulation="+p.encap)
+		if err != nil {
+			return err
+		}
+		got := o.Goodput()
+		o.Discard()
+		want := float64(p.rate) * wireShare(p.mtu, p.encap)
+		b.Near(fmt.Sprintf("%v, MTU %d, headers %s", p.rate, p.mtu, p.encap), want/1e9, one(got/1e9), 0.001, "Gb/s", "derived")
+		if p.encap == "none" && p.rate == 100*sim.Gbps {
+			found.at(float64(p.mtu), got/1e9)
+		}
+	}
+	b.Draw(Curve{Name: "goodput", Title: "Goodput of one WRITE stream at 100 Gb/s", X: Axis{Label: "path MTU (bytes)", Log: true}, Y: Axis{Label: "goodput (Gb/s)"},
+		Lines: []Line{oracle("MTU / (MTU + 82)", 256, 4096, func(x float64) float64 { return 100 * x / (x + 82) }), found}})
+	return nil
+}

@@ -1,0 +1,69 @@
+package validation
+
+import (
+	"fmt"
+
+	"rdmasim/sim"
+	"rdmasim/verbs/simnic"
+)
+
+var _ = register("P2", Row{
+	Title: "livelock of go-back-0",
+	Hard:  true,
+	Explain: `Every kth data packet that passes the switch is lost. Messages of more than k packets never complete if each loss
+begins the message again (go-back-0): goodput exactly 0. Go-back-N wastes the W packets that pass from the lost one on
+until the sender has gone back: goodput (1 - W/k) of the lossless one, W = 1 + RTT C / (8 L), L on the wire.
+READ is not part of the model yet; SEND and WRITE are.
+Source: Guo et al., SIGCOMM'16, section 4.1 (every 256th by the last byte of the IP identification); derived.`,
+	Scenarios: []string{"go-back-0.yaml"},
+	Measure:   measureGoBack0,
+})
+
+func measureGoBack0(b *Bench) error {
+	points := []struct {
+		verb  string
+		every int
+		mtu   int
+		rate  sim.Rate
+		delay sim.Duration
+		level Level
+	}{
+		{"write", 256, 1024, 40 * sim.Gbps, 500 * sim.Nanosecond, Short}, {"send", 256, 1024, 40 * sim.Gbps, 500 * sim.Nanosecond, Short},
+		{"write", 256, 4096, 100 * sim.Gbps, 500 * sim.Nanosecond, Quick}, {"write", 500, 1024, 100 * sim.Gbps, 2 * sim.Microsecond, Quick},
+		{"send", 128, 1024, 25 * sim.Gbps, 1 * sim.Microsecond, Quick}, {"write", 64, 512, 10 * sim.Gbps, 500 * sim.Nanosecond, Quick},
+	}
+	for _, p := range points {
+		if p.level > b.Level {
+			continue
+		}
+		set := []string{"traffic.0.incast.verb=" + p.verb, fmt.Sprintf("links.0.drop_every=%d", p.every), fmt.Sprintf("nic.path_mtu=%d", p.mtu),
+			"topology.star.rate=" + p.rate.String(), "topology.star.delay=" + p.delay.String()}
+		o, err := b.Run("go-back-0.yaml", set...)
+		if err != nil {
+			return err
+		}
+		packet := p.rate.TxTime(plainFrame(p.mtu) + overhead)
+		ack := p.rate.TxTime(sim.Bytes(simnic.RoCEv2(p.mtu, "none").Ack) + overhead)
+		rtt := 2*packet + 2*ack + 4*p.delay + 2*o.Spec.Switch.Latency
+		w := 1 + rtt.Seconds()/packet.Seconds()
+		what := fmt.Sprintf("%s, every %dth, MTU %d, %v, W %.4g", p.verb, p.every, p.mtu, p.rate, w)
+		b.Near("go-back-N, "+what, (1-w/float64(p.every))*float64(p.rate)*wireShare(p.mtu, "none")/1e9, one(o.Goodput()/1e9), 0.02, "Gb/s", "derived")
+		o.Discard()
+		if o, err = b.Run("go-back-0.yaml", append(set, "nic.recovery=go_back_0")...); err != nil {
+			return err
+		}
+		done := 0
+		list, err := o.Messages()
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			if f.End >= 0 {
+				done++
+			}
+		}
+		b.Exact("go-back-0, "+what+": messages completed", 0, done, "SIGCOMM'16 4.1")
+		o.Discard()
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package validation
+
+import (
+	"fmt"
+	"strconv"
+
+	"rdmasim/sim"
+	"rdmasim/sim/stat"
+	"rdmasim/sim/trace"
+)
+
+var _ = register("Q1", Row{
+	Title: "mean queue under Poisson arrivals",
+	Hard:  true,
+	Explain: `Packets waiting, without the one in service, at utilisation rho:
+M/D/1 rho^2 / (2 (1 - rho)), M/M/1 rho^2 / (1 - rho); both are Pollaczek and Khinchine's
+Lq = rho^2 (1 + c^2) / (2 (1 - rho)), c the coefficient of variation of the service time.
+The bytes waiting are Lq times the mean size, as a packet's wait does not depend on its own size.
+Source: L. Kleinrock, Queueing Systems, volume 1, sections 3.2 and 5.6.`,
+	Scenarios: []string{"poisson-port.yaml"},
+	Measure:   measureQueueing,
+})
+
+// waiting is the mean number of waiting customers of M/G/1; c2 is the squared
+// coefficient of variation of the service time.
+func waiting(rho, c2 float64) float64 { return rho * rho * (1 + c2) / (2 * (1 - rho)) }
+
+// law is a distribution of packet sizes.
+type law struct {
+	name    string
+	c2      float64
+	mean    float64  // frame bytes that a queue accounts per packet
+	wire    float64  // bytes per packet on the link
+	payload float64  // mean payload
+	sets    []string // of the scenario
+}
+
+func lawsOfService() []law {
+	// Fixed: SEND packets of 1024 B in 1086-byte frames. Exponential: frames are
+	// payload and one byte, without preamble and gap, so that the service time
+	// is exponential but for that byte.
+	return []law{
+		{name: "M/D/1", c2: 0, mean: 1086, wire: 1106, payload: 1024},
+		{name: "M/M/1", c2: 1, mean: 3001, wire: 3001, payload: 3000, sets: []string{"nic.frame={payload: 60000B, header: 1B, ack: 66B, overhead: 0B}",
+			"traffic.0.poisson.cdf=exponential", "traffic.0.poisson.size=3000B"}},
+	}
+}
+
+const (
+	poissonSenders = 32
+	poissonLink    = 1600 * sim.Gbps
+	poissonPort    = 100 * sim.Gbps
+)
+
+// settings make the port's utilisation rho, for so many packets after a
+// warm-up of a tenth as long.
+func (l law) settings(rho float64, packets int) []string {
+	perPacket := l.wire * 8 / float64(poissonPort) // seconds
+	span := sim.Duration(float64(packets) * perPacket / rho * float64(sim.Second))
+	load := rho * l.payload / l.wire * float64(poissonPort) / poissonSenders / float64(poissonLink)
+	return append([]string{"traffic.0.poisson.load=" + strconv.FormatFloat(load, 'g', 17, 64),
+		"warmup=" + fmt.Sprintf("%dps", span/10), "duration=" + fmt.Sprintf("%dps", span+span/10)}, l.sets...)
+}
+
+// queueAt runs a law at a utilisation and returns packets waiting, utilisation
+// and packets per replicate.
+func (b *Bench) queueAt(l law, rho float64, packets int) ([]stat.Interval, error) {
+	return b.Replicate("poisson-port.yaml", l.settings(rho, packets), func(o *Outcome) ([]float64, error) {
+		if drops := o.Sum(trace.CountDropLossy) + o.Sum(trace.CountPFCXoffTx); drops != 0 {
+			return nil, fmt.Errorf("%v drops and pauses in a fabric that should have none", drops)
+		}
+		return []float64{o.Of("sw0:0/q3", trace.CountQueueIntegral) / o.Seconds() / l.mean, o.Of("sw0:0", trace.CountTxBytes) * 8 / o.Seconds() / float64(poissonPort),
+			o.Of("sw0:0", trace.CountTxPackets)}, nil
+	})
+}
+
+func measureQueueing(b *Bench) error {
+	type point struct {
+		rho   float64
+		level Level
+	}
+	// A million packets and more over all replicates; more where the queue is
+	// long and successive packets are alike.
+	packets := [...]int{Short: 25_000, Quick: 400_000, Full: 1_000_000}[b.Level]
+	tolerance := 0.03
+	points := []point{{0.5, Quick}, {0.8, Quick}, {0.3, Full}, {0.7, Full}, {0.9, Full}}
+	if b.Level == Short {
+		points = []point{{0.5, Short}} // the only one that settles within so few packets
+		packets = 200_000
+	}
+	for _, l := range lawsOfService() {
+		found := Line{Name: "simulated"}
+		for _, p := range points {
+			if p.level > b.Level {
+				continue
+			}
+			n := packets
+			if p.rho > 0.85 {
+				n *= 4
+			}
+			got, err := b.queueAt(l, p.rho, n)
+			if err != nil {
+				return err
+			}
+			b.Near(fmt.Sprintf("%s, rho %v, %d packets", l.name, p.rho, got[0].N*n), waiting(p.rho, l.c2), got[0], tolerance, "packets", "Kleinrock")
+			found.at(p.rho, got[0].Mean)
+			found.Half = append(found.Half, got[0].Half)
+		}
+		b.Draw(Curve{Name: "waiting-" + l.name[:1] + l.name[2:3], Title: "Packets waiting under Poisson arrivals, " + l.name, X: Axis{Label: "utilisation"}, Y: Axis{Label: "packets waiting", Log: true},
+			Lines: []Line{oracle("Pollaczek-Khinchine", 0.2, 0.93, func(rho float64) float64 { return waiting(rho, l.c2) }), found}})
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package validation
+
+import (
+	"fmt"
+
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+	"rdmasim/verbs/simnic"
+)
+
+var _ = register("Q2", Row{
+	Title: "synchronous incast",
+	Hard:  true,
+	Explain: `N hosts send S bytes each to one port of the same rate C at one instant; nobody adapts.
+finish = N * S * (frame + 20) / payload * 8 / C + base, where base is what the first frame takes to reach the port
+(its transmission on the first link, two cables, the switch) and what the last ACK takes back.
+peak queue = (N - 1) * S * frame / payload at t = S/C: N - 1 of N links' worth of frames wait when the senders have finished.
+PFC only moves the queue into the senders: the same finish and no drop.
+Source: work conservation; derived.`,
+	Scenarios: []string{"incast-once.yaml"},
+	Measure:   measureIncast,
+})
+
+// incastCase is one point of Q2.
+type incastCase struct {
+	senders int
+	message sim.Bytes
+	mtu     int
+	rate    sim.Rate
+	level   Level
+}
+
+func (c incastCase) settings() []string {
+	return []string{fmt.Sprintf("topology.star.hosts=%d", c.senders+1), "topology.star.rate=" + c.rate.String(), fmt.Sprintf("nic.path_mtu=%d", c.mtu),
+		"traffic.0.incast.message=" + c.message.String()}
+}
+
+// plainFrame is a full frame without RETH.
+func plainFrame(mtu int) sim.Bytes {
+	return sim.Bytes(mtu + simnic.SizeEthernet + simnic.SizeIPv4 + simnic.SizeUDP + simnic.SizeBTH + simnic.SizeICRC + simnic.SizeFCS)
+}
+
+// finish is when the last ACK of an incast over one switch arrives.
+func (c incastCase) finish(cable, latency sim.Duration) float64 {
+	frame := plainFrame(c.mtu)
+	load := float64(c.senders) * float64(c.message) * float64(frame+overhead) / float64(c.mtu) * 8 / float64(c.rate)
+	ack := sim.Bytes(simnic.RoCEv2(c.mtu, "none").Ack) + overhead
+	base := c.rate.TxTime(frame+overhead) + 2*cable + latency + 2*c.rate.TxTime(ack) + 2*cable + latency
+	return load + base.Seconds()
+}
+
+func measureIncast(b *Bench) error {
+	points := []incastCase{
+		{8, 64 * sim.KB, 1024, 100 * sim.Gbps, Short},
+		{2, 1 * sim.MB, 4096, 100 * sim.Gbps, Short}, {16, 1 * sim.MB, 1024, 100 * sim.Gbps, Quick}, {4, 256 * sim.KB, 512, 40 * sim.Gbps, Short},
+		{31, 500 * sim.KB, 2048, 400 * sim.Gbps, Quick}, {64, 128 * sim.KB, 1024, 25 * sim.Gbps, Quick},
+	}
+	peak, want := Line{Name: "simulated"}, Line{Name: "(N-1) S frame / payload", Oracle: true}
+	for _, c := range points {
+		if c.level > b.Level {
+			continue
+		}
+		what := fmt.Sprintf("%d x %v, MTU %d, %v", c.senders, c.message, c.mtu, c.rate)
+		o, err := b.Run("incast-once.yaml", c.settings()...)
+		if err != nil {
+			return err
+		}
+		cable := sim.Length(2000).Delay()
+		queue := float64(c.senders-1) * float64(c.message) * float64(plainFrame(c.mtu)) / float64(c.mtu)
+		expect := c.finish(cable, o.Spec.Switch.Latency)
+		if err := b.incastFinish(o, what+": finish", expect); err != nil {
+			return err
+		}
+		if n := o.Sum(trace.CountPFCXoffTx); n > 0 {
+			return fmt.Errorf("%s: %v pauses where the buffer is to hold everything", what, n)
+		}
+		got := o.Of("sw0:0/q3", trace.CountQueueMax)
+		b.Near(what+": peak queue", queue, one(got), 0.01, "B", "derived")
+		peak.at(queue, got)
+		want.at(queue, queue)
+		o.Discard()
+		// With PFC: a buffer that holds a tenth of it.
+		o, err = b.Run("incast-once.yaml", append(c.settings(), "switch.buffer.alpha=1/64", "switch.buffer.reserve=0B",
+			fmt.Sprintf("switch.buffer.size=%dB", pausingBuffer(c, queue)))...)
+		if err != nil {
+			return err
+		}
+		if err := b.incastFinish(o, what+", PFC: finish", expect); err != nil {
+			return err
+		}
+		b.Exact(what+", PFC: drops", 0, o.Sum(trace.CountDropLossless), "lossless class")
+		b.Within(what+", PFC: pauses", 1, inf, one(o.Sum(trace.CountPFCXoffTx)), "", "the queue does not fit")
+		o.Discard()
+	}
+	b.Draw(Curve{Name: "peak", Title: "Peak queue of synchronous incasts", X: Axis{Label: "derived peak (bytes)", Log: true}, Y: Axis{Label: "peak queue (bytes)", Log: true}, Lines: []Line{want, peak}})
+	return nil
+}
+
+// pausingBuffer is a buffer of which alpha 1/64 gives each port a tenth of the
+// share of the queue that comes through it, beside generous headroom.
+func pausingBuffer(c incastCase, queue float64) int64 {
+	shared := queue / float64(c.senders) / 10 * 64
+	return int64(shared) + int64(c.senders+1)*int64(200*sim.KB)
+}
+
+// incastFinish checks when the last message was complete.
+func (b *Bench) incastFinish(o *Outcome, what string, want float64) error {
+	list, err := o.Messages()
+	if err != nil {
+		return err
+	}
+	var last sim.Time
+	for _, f := range list {
+		if f.Status != trace.StatusSuccess {
+			return fmt.Errorf("%s: a message ended with %s", what, f.Status)
+		}
+		last = max(last, f.End)
+	}
+	b.Near(what, want*1e6, one(last.Seconds()*1e6), 0.01, "us", "derived")
+	return nil
+}

@@ -1,0 +1,112 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// staging is a run directory in the making: a sibling of the directory that it
+// will become, so that nobody ever sees half a run under its name.
+type staging struct {
+	target string
+	tmp    string
+	made   []string // parents that did not exist before, innermost first
+}
+
+// stage makes the temporary directory. What is already at dir must be absent,
+// empty, or a run.
+func stage(dir string) (*staging, error) {
+	target, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real
+	}
+	if err := replaceable(target); err != nil {
+		return nil, err
+	}
+	s := &staging{target: target}
+	parent := filepath.Dir(target)
+	for p := parent; ; p = filepath.Dir(p) {
+		if _, err := os.Stat(p); err == nil || p == filepath.Dir(p) {
+			break
+		}
+		s.made = append(s.made, p)
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		s.discard()
+		return nil, err
+	}
+	s.tmp, err = os.MkdirTemp(parent, filepath.Base(target)+".partial-*")
+	if err == nil {
+		err = os.Chmod(s.tmp, 0o755)
+	}
+	if err != nil {
+		s.discard()
+		return nil, err
+	}
+	return s, nil
+}
+
+// replaceable says why what is at path must not be replaced by a run, or nil.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s exists and is not a directory: choose another output directory", path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	if p, err := os.ReadFile(filepath.Join(path, FileManifest)); err == nil && isManifest(p) {
+		return nil
+	}
+	return fmt.Errorf("%s is not empty and not a run directory: choose another output directory, or empty it", path)
+}
+
+// publish gives the temporary directory its name; a run that had it is removed
+// after that.
+func (s *staging) publish() error {
+	if err := replaceable(s.target); err != nil {
+		return err
+	}
+	old := ""
+	if _, err := os.Stat(s.target); err == nil {
+		old = s.tmp + ".old"
+		if err := os.Rename(s.target, old); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(s.tmp, s.target); err != nil {
+		if old != "" {
+			err = errors.Join(err, os.Rename(old, s.target))
+		}
+		return err
+	}
+	s.tmp, s.made = "", nil
+	if old != "" {
+		return os.RemoveAll(old)
+	}
+	return nil
+}
+
+// discard removes everything that staging made.
+func (s *staging) discard() {
+	if s.tmp != "" {
+		_ = os.RemoveAll(s.tmp)
+	}
+	for _, p := range s.made {
+		_ = os.Remove(p) // only if empty: others may have used it
+	}
+	s.tmp, s.made = "", nil
+}

@@ -1,0 +1,222 @@
+package sim
+
+import (
+	"sort"
+	"sync"
+	"sync/atomic"
+)
+
+// worker runs the groups assigned to it, window by window.
+type worker[M any] struct {
+	calendar[M]
+	id     int
+	groups []*group[M]
+	next   []Time // of each group
+	parity int
+	// dirty[p][g] lists the links towards group g that took messages of this
+	// worker's nodes in windows of parity p.
+	dirty [2][][]*outlet[M]
+	// boxes are empty ones that links can fill: one that has just been read is
+	// still in the cache.
+	boxes   [][]timed[M]
+	sentMin Time // earliest arrival among the messages sent in this window
+	nextMin Time // earliest event of the groups
+	done    int
+	doneAt  Time
+	_       [64]byte // keep workers on cache lines of their own
+}
+
+func newWorker[M any](id, ports int, window Duration) *worker[M] {
+	return &worker[M]{calendar: newCalendar[M](ports, window), id: id, sentMin: Never}
+}
+
+// window takes over what arrived and runs every group that has something to do
+// before end.
+func (w *worker[M]) window(all []*worker[M], start, end Time) {
+	w.parity ^= 1
+	w.sentMin = Never
+	least := Never
+	for i, g := range w.groups {
+		w.open(g, start, end)
+		for _, v := range all {
+			if list := v.dirty[1-w.parity][g.index]; len(list) > 0 {
+				g.take(list, 1-w.parity)
+				v.dirty[1-w.parity][g.index] = list[:0]
+			}
+		}
+		if w.waiting > 0 || w.next[i] < end {
+			g.gather()
+			w.run()
+		}
+		w.next[i] = g.nextTime()
+		least = min(least, w.next[i])
+	}
+	w.active = nil
+	w.nextMin = least
+}
+
+// take accepts the messages of links in the order in which they were sent.
+func (g *group[M]) take(list []*outlet[M], parity int) {
+	for _, o := range list {
+		box := o.box[parity]
+		for i := range box {
+			o.seq++
+			g.insertMessage(box[i].at, o.dst.local, o.port, o.seq, &box[i].m)
+		}
+		o.box[parity] = nil
+		g.worker.boxes = append(g.worker.boxes, box[:0])
+	}
+}
+
+// plan is what the workers agree on between windows.
+type plan struct {
+	start, end Time
+	stop       bool
+}
+
+func (e *Engine[M]) run(o RunOptions) RunResult {
+	sort.SliceStable(e.cuts, func(i, j int) bool { return e.cuts[i].at < e.cuts[j].at })
+	res := RunResult{Workers: len(e.workers)}
+	p := &plan{}
+	first := Never
+	for _, w := range e.workers {
+		for _, t := range w.next {
+			first = min(first, t)
+		}
+	}
+	e.plan(p, &res, o, first)
+	var wg sync.WaitGroup
+	b := newBarrier(len(e.workers))
+	loop := func(w *worker[M]) {
+		for !p.stop {
+			w.window(e.workers, p.start, p.end)
+			b.wait(func() { e.between(p, &res, o) })
+		}
+	}
+	for _, w := range e.workers[1:] {
+		wg.Add(1)
+		go func() { defer wg.Done(); loop(w) }()
+	}
+	loop(e.workers[0])
+	wg.Wait()
+	for _, g := range e.groups {
+		res.Events += g.handled
+		g.now = res.End
+	}
+	return res
+}
+
+// between runs alone between two windows.
+func (e *Engine[M]) between(p *plan, res *RunResult, o RunOptions) {
+	next, done, doneAt := Never, 0, Time(0)
+	for _, w := range e.workers {
+		next = min(next, w.nextMin, w.sentMin)
+		done += w.done
+		doneAt = max(doneAt, w.doneAt)
+	}
+	res.End = p.end
+	if o.Between != nil {
+		o.Between(p.end)
+	}
+	if o.UntilDone && done == len(e.nodes) {
+		o.Until = min(o.Until, max(p.end, doneAt.Add(e.grace)))
+	}
+	if e.stop.Load() {
+		p.stop, res.Stopped = true, true
+		return
+	}
+	e.plan(p, res, o, next)
+}
+
+// plan sets the next window, or stops.
+func (e *Engine[M]) plan(p *plan, res *RunResult, o RunOptions, next Time) {
+	for len(e.cuts) > 0 && e.cuts[0].at <= min(next, o.Until) {
+		c := e.cuts[0]
+		e.cuts = e.cuts[1:]
+		c.f(c.at)
+		next = min(next, e.rescan())
+	}
+	if next >= o.Until || next == Never {
+		p.stop = true
+		res.Idle = next == Never
+		res.End = o.Until
+		if res.Idle && o.UntilDone {
+			res.End = min(o.Until, e.lastEvent().Add(e.grace))
+		}
+		return
+	}
+	p.start = next
+	p.end = min(next.Add(e.window), o.Until)
+	if len(e.cuts) > 0 {
+		p.end = min(p.end, e.cuts[0].at)
+	}
+}
+
+// rescan looks again for the earliest event of every group, after code that
+// ran between windows may have scheduled some.
+func (e *Engine[M]) rescan() Time {
+	least := Never
+	for _, w := range e.workers {
+		for i, g := range w.groups {
+			w.next[i] = g.nextTime()
+			least = min(least, w.next[i])
+		}
+	}
+	return least
+}
+
+// lastEvent returns the time of the latest event handled so far.
+func (e *Engine[M]) lastEvent() Time {
+	last := Time(0)
+	for _, g := range e.groups {
+		last = max(last, g.now)
+	}
+	return last
+}
+
+// barrier lets workers wait for each other: they spin briefly and then park,
+// so that a garbage collection or a busy machine does not burn the other core.
+type barrier struct {
+	n     int32
+	count atomic.Int32
+	gen   atomic.Uint32
+	mu    sync.Mutex
+	cond  *sync.Cond
+}
+
+// spins is about 10 us of waiting.
+const spins = 4000
+
+func newBarrier(n int) *barrier {
+	b := &barrier{n: int32(n)}
+	b.cond = sync.NewCond(&b.mu)
+	return b
+}
+
+// wait blocks until all workers are here; the last one calls f first.
+func (b *barrier) wait(f func()) {
+	if b.n == 1 {
+		f()
+		return
+	}
+	gen := b.gen.Load()
+	if b.count.Add(1) == b.n {
+		f()
+		b.count.Store(0)
+		b.mu.Lock()
+		b.gen.Add(1)
+		b.cond.Broadcast()
+		b.mu.Unlock()
+		return
+	}
+	for range spins {
+		if b.gen.Load() != gen {
+			return
+		}
+	}
+	b.mu.Lock()
+	for b.gen.Load() == gen {
+		b.cond.Wait()
+	}
+	b.mu.Unlock()
+}
