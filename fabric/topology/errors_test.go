@@ -39,7 +39,7 @@ func TestParameterErrors(t *testing.T) {
 	wrong(t, "star", "that makes 200001 nodes: want at most 200000", func(p *StarParams) { p.Hosts = 200000 })
 	wrong(t, "star", "switch sw0 has 40000 ports: want at most 32768", func(p *StarParams) { p.Hosts = 40000 })
 	wrong(t, "dumbbell", "right: -1: want at least 1", func(p *DumbbellParams) { p.Right = -1 })
-	wrong(t, "dumbbell", "bottleneck_rate: -1bps: want more than 0, for example 100Gbps", func(p *DumbbellParams) { p.Bottleneck = -1 })
+	wrong(t, "dumbbell", "bottleneck: -1bps: want more than 0, for example 100Gbps", func(p *DumbbellParams) { p.Bottleneck = -1 })
 	wrong(t, "parking_lot", "hosts[1]: -2: want at least 0", func(p *ParkingLotParams) { p.Hosts = []int{1, -2} })
 	wrong(t, "parking_lot", "hosts: 0 switches: want at least 1 and at most 100000, for example [3, 2]", func(p *ParkingLotParams) { p.Hosts = nil })
 	wrong(t, "ring", "switches: 2: want at least 3", func(p *RingParams) { p.Switches = 2 })
@@ -123,6 +123,14 @@ func TestRoutesRefuseTooLargeTables(t *testing.T) {
 	})
 	_, err := ShortestPaths(g)
 	require.EqualError(t, err, "topology parking_lot: the routes need 12000 tables of 12000 entries: want at most 134217728 in all")
+}
+
+// A fabric of many leaves and spines would need a search over all links from
+// every leaf.
+func TestRoutesRefuseEndlessSearches(t *testing.T) {
+	g := build(t, "leaf_spine", func(p *LeafSpineParams) { p.Leaves, p.Spines, p.HostsPerLeaf = 11000, 18, 1 })
+	_, err := ShortestPaths(g)
+	require.EqualError(t, err, "topology leaf_spine: the routes need a search over 396000 ends of links from each of 11000 places: want a product of at most 4294967296")
 }
 
 // Pods in text are none, or a number from 0.

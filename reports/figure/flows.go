@@ -25,6 +25,16 @@ type FlowSet struct {
 	probe             map[trace.Object]bool   // queue pairs that only send pings
 	class             map[string]uint16
 	busy              map[trace.Object][]float32 // share of each column, of queue pairs with a goodput series
+	seen, unseen      float64                    // payload delivered by queue pairs with a goodput series, and by others
+}
+
+// Unseen returns the share of the delivered payload that belongs to queue pairs
+// without a goodput series: those beyond series.max_qps.
+func (s *FlowSet) Unseen() float64 {
+	if s.unseen == 0 {
+		return 0
+	}
+	return s.unseen / (s.seen + s.unseen)
 }
 
 // maxWorkloads bounds how many workloads are told apart; more share the last.
@@ -89,7 +99,10 @@ func (s *FlowSet) keepSlow(f trace.Flow) {
 func (s *FlowSet) cover(f *trace.Flow, c Clock) {
 	qp := qpName(f.Src, f.QP)
 	a := s.busy[qp]
-	if a != nil {
+	if a == nil {
+		s.unseen += float64(f.Delivered)
+	} else {
+		s.seen += float64(f.Delivered)
 		s.Peer[qp] = f.Dst
 		s.probe[qp] = f.Workload == pingWorkload
 	}

@@ -19,7 +19,11 @@ func goodput(r *Run) Figure {
 	total := r.sum(list)
 	top := r.timePanel(110)
 	top.Plot.Add(grid{x: true, y: true})
-	r.single(&top, "sum of all queue pairs", total, lineOf(toneInk, 1.4))
+	name := "sum of all queue pairs"
+	if r.Flows.Unseen() > 0 {
+		name = "sum of the " + Whole(len(list)) + " with a series"
+	}
+	r.single(&top, name, total, lineOf(toneInk, 1.4))
 	linear(&top.Plot.Y, "total", pick(rateScales, maxOf32(total)), 0, maxOf32(total)*1.08)
 	hideTime(top.Plot)
 
@@ -57,6 +61,9 @@ func goodput(r *Run) Figure {
 		f.Caption += fmt.Sprintf("; Jain's index among those with something to send is %s on average (1 = all alike)", Number(v))
 	}
 	f.Caption += "."
+	if u := r.Flows.Unseen(); u > 0 {
+		f.Caption += fmt.Sprintf(" Other queue pairs delivered %s of the payload and are not drawn: the scenario keeps series of the first ones alone (series.max_qps).", Share(u))
+	}
 	if pings > 0 {
 		f.Caption += " Those that only send pings are left out below the total."
 	}

@@ -47,7 +47,7 @@ func linkHeatmap(r *Run) Figure {
 			shown = shown[:each-1]
 		}
 		for _, l := range shown {
-			names = append(names, l.From+" → "+nodeOf(l.To))
+			names = append(names, l.From+" → "+NodeOf(l.To))
 			h.rows = append(h.rows, share(l, step))
 		}
 		if rest := g.links[len(shown):]; len(rest) > 0 {
@@ -88,7 +88,7 @@ func share(l LinkUse, step int) []float64 {
 			sum += float64(v[k])
 			n++
 		}
-		out = append(out, sum/float64(n)/l.Rate)
+		out = append(out, min(sum/float64(n)/l.Rate, 1)) // a frame counts where it begins
 	}
 	return out
 }

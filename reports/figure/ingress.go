@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 
@@ -47,9 +48,9 @@ func ingress(r *Run) Figure {
 		if x := xoff[s.Object]; x != nil {
 			thin := sty
 			thin.Width, thin.Dashes = 0.9, []vg.Length{3, 2}
-			low := lowest(x.Min)
+			low := lowest(x)
 			if low <= reach {
-				panel.Plot.Add(line{pts: r.points(x.Mean), sty: thin, step: true})
+				panel.Plot.Add(line{pts: r.points(x.Mean)[x.known():], sty: thin, step: true})
 				panel.Legend = append(panel.Legend, Key{Label: "XOFF of " + s.Object, Line: thin})
 				top = max(top, min(maxOf32(x.Max), reach))
 			} else {
@@ -97,15 +98,12 @@ func closeness(s, x *Series) float64 {
 	return top
 }
 
-func lowest(v []float32) float64 {
-	low := float64(0)
-	for i, x := range v {
-		if i == 0 || float64(x) < low {
-			low = float64(x)
-		}
-	}
-	return low
-}
+// known returns the first column that the rows of a series tell of: a threshold is recorded from
+// the first packet that met it, and is not 0 before.
+func (s *Series) known() int { return min(s.First, len(s.Mean)-1) }
+
+// lowest returns the least value of a series since it was first recorded.
+func lowest(s *Series) float64 { return float64(slices.Min(s.Min[s.known():])) }
 
 func ingressTable(list []*Series, xoff map[string]*Series) Table {
 	t := Table{Head: []string{"priority group", "most in use", "at", "lowest threshold", "use / threshold at most"}}
@@ -116,7 +114,7 @@ func ingressTable(list []*Series, xoff map[string]*Series) Table {
 		}
 		row := []string{s.Object, Size(s.Peak), Seconds(s.PeakAt.Seconds()), "not recorded", "–"}
 		if x := xoff[s.Object]; x != nil {
-			row[3], row[4] = Size(lowest(x.Min)), Share(closeness(s, x))
+			row[3], row[4] = Size(lowest(x)), Share(closeness(s, x))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -127,7 +128,7 @@ func (r *Run) tierGroups(list []LinkUse) []tierGroup {
 // busiest is the table of the links with the highest utilisation.
 func busiest(list []LinkUse) Table {
 	t := Table{Head: []string{"link", "rate", "bytes on the wire", "mean utilisation", "highest of a bin"}}
-	shown := 0
+	shown, above := 0, false
 	for _, l := range list {
 		if l.Mean < 0 || shown == maxLines {
 			break
@@ -136,11 +137,15 @@ func busiest(list []LinkUse) Table {
 		peak := "not recorded"
 		if l.Peak >= 0 {
 			peak = Share(l.Peak)
+			above = above || l.Peak > 1
 		}
 		t.Rows = append(t.Rows, []string{l.From + " → " + l.To, Bitrate(l.Rate), Size(l.Bytes), Share(l.Mean), peak})
 	}
 	if shown < len(list) {
 		t.Note = "The " + Whole(shown) + " busiest of " + Whole(len(list)) + " link directions."
+	}
+	if above {
+		t.Note = strings.TrimSpace(t.Note + " A frame counts in the bin in which it begins, so that a bin may show a little more than 100 %.")
 	}
 	return t
 }

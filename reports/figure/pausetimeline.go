@@ -26,7 +26,7 @@ func pauseTimeline(r *Run) Figure {
 	var names []string
 	end := r.Clock.End.Seconds()
 	for _, p := range shown {
-		names = append(names, fmt.Sprintf("%s p%d by %s", p.Port, p.Prio, orUnknown(nodeOf(p.Peer))))
+		names = append(names, fmt.Sprintf("%s p%d by %s", p.Port, p.Prio, orUnknown(NodeOf(p.Peer))))
 		g.rows = append(g.rows, p.Share)
 		f.Table.Rows = append(f.Table.Rows, []string{p.Port, orUnknown(p.Peer), fmt.Sprint(p.Prio), Whole(p.Episodes),
 			Seconds(p.Total.Seconds()), Share(p.Total.Seconds() / end), Seconds(p.Longest.Seconds())})

@@ -52,7 +52,7 @@ func (r *Run) onSwitches(list []*Series) []*Series {
 	}
 	var out []*Series
 	for _, s := range list {
-		if !hosts[nodeOf(s.Object)] {
+		if !hosts[NodeOf(s.Object)] {
 			out = append(out, s)
 		}
 	}
@@ -90,8 +90,8 @@ func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float6
 		add("Kmin", m.Kmin, level{sty: lineOf(toneMuted, 0.9, 4, 3), tone: toneMuted})
 		add("Kmax", m.Kmax, level{sty: lineOf(toneMuted, 0.9, 8, 3), tone: toneMuted})
 	}
-	if v, ok := r.lowestXoff(nodeOf(queue)); ok {
-		notes = " XOFF is a threshold of the ingress side, the lowest that a packet met on " + nodeOf(queue) + "."
+	if v, ok := r.lowestXoff(NodeOf(queue)); ok {
+		notes = " XOFF is a threshold of the ingress side, the lowest that a packet met on " + NodeOf(queue) + "."
 		add("lowest XOFF", v, level{sty: lineOf(toneWarn, 0.9, 2, 2), tone: toneWarn})
 	}
 	if len(list) > 0 {
@@ -100,9 +100,9 @@ func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float6
 	switch len(far) {
 	case 0:
 	case 1:
-		notes += " " + far[0] + " lies above what is drawn."
+		notes += " " + Capital(far[0]) + " lies above what is drawn."
 	default:
-		notes += " " + List(far) + " lie above what is drawn."
+		notes += " " + Capital(List(far)) + " lie above what is drawn."
 	}
 	return top, notes
 }
@@ -110,7 +110,7 @@ func (r *Run) thresholds(panel *Panel, queue string, top float64) (newTop float6
 // lowestXoff returns the smallest XOFF threshold that a packet met on a switch.
 func (r *Run) lowestXoff(node string) (low float64, ok bool) {
 	for _, c := range r.Counter(trace.CountXoffMinimum) {
-		if nodeOf(c.Object) == node && (!ok || c.Value < low) {
+		if NodeOf(c.Object) == node && (!ok || c.Value < low) {
 			low, ok = c.Value, true
 		}
 	}

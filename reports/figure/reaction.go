@@ -20,31 +20,31 @@ func reaction(r *Run) Figure {
 	var captions []string
 	if len(rates) > 0 {
 		p := r.timePanel(200)
-		b := worst(rates, func(s *Series) float64 { return -s.Average }, meanOf)
+		b := worst(rates, slowed, meanOf)
 		top := b.draw(r, &p)
 		linear(&p.Plot.Y, "allowed rate", pick(rateScales, top), 0, top*1.08)
 		r.addMoments(p.Plot)
 		f.Panels = append(f.Panels, p)
-		f.Table = seriesTable(b.all(), "queue pair, lowest rate first", Bitrate)
-		captions = append(captions, fmt.Sprintf("the lowest average rate is %s, of %s", Bitrate(b.named[0].Average), b.named[0].Object))
+		f.Table = seriesTable(b.all(), "queue pair, most slowed first", Bitrate)
+		captions = append(captions, fmt.Sprintf("most slowed down is %s: %s on average, and %s at most", b.named[0].Object, Bitrate(b.named[0].since()), Bitrate(b.named[0].Peak)))
 	}
 	if len(alphas) > 0 {
 		p := r.timePanel(150)
 		b := worst(alphas, func(s *Series) float64 { return s.Average }, meanOf)
-		if len(rates) > 0 && len(alphas) <= maxNamed {
-			b = bundle{named: r.sameOrder(alphas, rates), value: meanOf}
+		if len(rates) > 0 {
+			b = r.sameOrder(alphas, rates)
 		}
 		b.draw(r, &p)
 		linear(&p.Plot.Y, "alpha", plainScale, 0, 1.04)
 		if len(f.Panels) > 0 {
 			hideTime(f.Panels[0].Plot)
-			if len(alphas) <= maxNamed {
+			if len(alphas) == len(rates) {
 				p.Legend = nil // the same lines as above
 			}
 		}
 		f.Panels = append(f.Panels, p)
-		s := worst(alphas, func(s *Series) float64 { return s.Average }, meanOf).named[0]
-		captions = append(captions, fmt.Sprintf("the highest average alpha is %s, of %s", Number(s.Average), s.Object))
+		s := b.named[0]
+		captions = append(captions, fmt.Sprintf("alpha of %s is %s on average", s.Object, Number(s.since())))
 		if len(rates) == 0 {
 			f.Table = seriesTable(b.all(), "queue pair, highest alpha first", Number)
 		}
@@ -53,15 +53,35 @@ func reaction(r *Run) Figure {
 	return f
 }
 
+// slowed is how far congestion control kept a queue pair below the highest rate
+// that it ever had; NICs of a slower link are not slow for that.
+func slowed(s *Series) float64 {
+	if s.Peak <= 0 {
+		return 0
+	}
+	return 1 - s.since()/s.Peak
+}
+
+// since returns the mean of a series from its first row on: a queue pair that
+// was made late had no rate before.
+func (s *Series) since() float64 {
+	v := s.Mean[s.known():]
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return sum / float64(len(v))
+}
+
 // sameOrder returns list in the order in which the objects of model are drawn,
 // so that an object has one style in both panels.
-func (r *Run) sameOrder(list, model []*Series) []*Series {
+func (r *Run) sameOrder(list, model []*Series) bundle {
 	by := map[string]*Series{}
 	for _, s := range list {
 		by[s.Object] = s
 	}
 	var out []*Series
-	for _, s := range worst(model, func(s *Series) float64 { return -s.Average }, meanOf).all() {
+	for _, s := range worst(model, slowed, meanOf).all() {
 		if x := by[s.Object]; x != nil {
 			out = append(out, x)
 			delete(by, s.Object)
@@ -72,5 +92,9 @@ func (r *Run) sameOrder(list, model []*Series) []*Series {
 			out = append(out, s)
 		}
 	}
-	return out
+	n := len(out)
+	if n > maxNamed {
+		n = worstNamed
+	}
+	return bundle{named: out[:n], rest: out[n:], value: meanOf}
 }

@@ -146,8 +146,8 @@ func splitQueue(o trace.Object) (port trace.Object, prio int, ok bool) {
 	return port, n, err == nil
 }
 
-// nodeOf returns the node of a port, queue or queue pair.
-func nodeOf(o trace.Object) string {
+// NodeOf returns the node of a port, queue or queue pair.
+func NodeOf(o trace.Object) string {
 	if i := strings.IndexAny(o, ":/"); i >= 0 {
 		return o[:i]
 	}

@@ -69,6 +69,7 @@ type Series struct {
 	Average        float64 // over the whole run, weighted by time
 	Peak           float64 // largest Max
 	PeakAt         sim.Time
+	First          int // column that rows cover whole; what was before them is not known to be 0
 
 	last    trace.PointRow
 	started bool
@@ -114,6 +115,12 @@ func (s *seriesSet) add(p trace.PointRow) {
 		return
 	}
 	s.hold(x, p.Time)
+	if !x.started {
+		x.First = s.clock.column(p.Time)
+		if p.Time > sim.Time(s.clock.Width)*sim.Time(x.First) {
+			x.First++
+		}
+	}
 	if p.Max > x.Peak || !x.started {
 		x.Peak, x.PeakAt = p.Max, p.Time
 	}
@@ -179,6 +186,7 @@ func (s *seriesSet) foldOne(x *Series, old Clock) {
 		}
 	}
 	x.Mean, x.Min, x.Max = mean, lo, hi
+	x.First = (x.First + 1) / 2
 }
 
 // finish holds every last value to the end of the run and returns the series

@@ -32,6 +32,37 @@ func TestMissingBinsRepeat(t *testing.T) {
 	require.Equal(t, 2*us, s.PeakAt)
 }
 
+// What was before the first row is not known: thresholds are drawn from there
+// on, and averages of what began late are not lowered by it.
+func TestSeriesBeginWithTheirFirstRow(t *testing.T) {
+	set := newSeriesSet(newClock(10*us, 2*sim.Microsecond))
+	set.add(row(5*us, 10, 8, 12))
+	set.add(row(8*us, 4, 4, 4))
+	s := set.finish()["m"][0]
+	require.Equal(t, 3, s.known())
+	require.Equal(t, 4.0, lowest(s))
+	require.InDelta(t, 7, s.since(), 1e-6)
+	require.InDelta(t, 1-7.0/12, slowed(s), 1e-6)
+}
+
+// A size that most messages have takes one group; the others share the rest.
+func TestSizeGroupsAreAlikeInCount(t *testing.T) {
+	var f FlowSet
+	for i := range 1000 {
+		size := 64.0
+		if i >= 910 {
+			size = float64(1000 + i)
+		}
+		f.Bytes, f.Slowdown = append(f.Bytes, size), append(f.Slowdown, 1)
+	}
+	bins := sizeBins(&f)
+	require.Len(t, bins, maxSizeBins)
+	require.Len(t, bins[0].slow, 910)
+	for _, b := range bins[1:] {
+		require.Len(t, b.slow, 10)
+	}
+}
+
 // The last column may be cut by the end of the run: its mean is that of what
 // there is of it.
 func TestLastColumnIsCut(t *testing.T) {

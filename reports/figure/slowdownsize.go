@@ -94,14 +94,17 @@ func sizeBins(s *FlowSet) []sizeBin {
 		}
 	}
 	var bins []sizeBin
+	full := 0 // where the last bin holds its share of what is left to it and those after it
 	for i, k := range order {
 		n := len(bins)
 		fresh := n == 0 || s.Bytes[k] != bins[n-1].hi
 		if fresh && sizes > maxSizeBins {
-			fresh = n == 0 || i >= len(order)*n/maxSizeBins
+			fresh = i >= full
 		}
 		if fresh {
 			bins = append(bins, sizeBin{lo: s.Bytes[k]})
+			left := max(1, maxSizeBins-n)
+			full = i + (len(order)-i+left-1)/left
 			n++
 		}
 		bins[n-1].hi = s.Bytes[k]

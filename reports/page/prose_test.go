@@ -21,6 +21,7 @@ type story struct {
 	name     string
 	counters []trace.Counter
 	kmin     string
+	host     string // a host of the fabric
 	flows    []trace.Flow
 	change   func(*metric.Metrics)
 	head     string
@@ -64,6 +65,10 @@ var stories = []story{
 	{name: "a host paused its switch", counters: paused(3, 2, 1e-3), head: "Flow control",
 		want: "PFC fired: 3 XOFF frames were sent; 1 port was stopped twice, altogether for 1 ms of port-priority time. " +
 			"Most affected was h1:0/p3, stopped during 100 % of the measured time."},
+	{name: "a slow host paused its switch", head: "Flow control", host: "h0",
+		counters: append(near(0.342), count("h0:0", 3, trace.CountPFCXoffTx, 1), count("h0", -1, trace.CountBufferMax, 1e6), count("h0", -1, trace.CountBufferSize, 1048576)),
+		want: "PFC fired: 1 XOFF frame was sent. The reason: h0 took packets more slowly than its link brought them, and its receive buffer filled (at most 1 MB of 1.05 MB). " +
+			"No switch had to pause its peers: the shared buffer that the ingress of leaf0:2, priority 3 used reached at most 34.2 % of its XOFF threshold (it held 120 KB at most, and the lowest threshold it met was 350 KB)."},
 	{name: "not measured", head: "Flow control", want: "Whether PFC fired was not measured."},
 	{name: "a storm and a deadlock", counters: paused(1, 1, 1e-3), head: "Flow control",
 		change: func(m *metric.Metrics) { n := int64(1); m.PFC.Storms, m.PFC.Deadlocks = &n, &n },
@@ -112,6 +117,9 @@ func (s *story) load(t *testing.T) *figure.Run {
 	require.NoError(t, w.Topology(trace.TopologyFile{}))
 	if s.kmin != "" {
 		require.NoError(t, w.JSON(trace.FileResolved, map[string]any{"switch": map[string]any{"ecn": map[string]any{"3": map[string]any{"kmin": s.kmin, "kmax": "1MB"}}}}))
+	}
+	if s.host != "" {
+		require.NoError(t, w.Topology(trace.TopologyFile{Nodes: []trace.TopologyNode{{Name: s.host, Kind: "host"}}}))
 	}
 	require.NoError(t, w.Write(nil, nil, s.flows))
 	w.Counters(s.counters)

@@ -85,14 +85,12 @@ func (w *writer) pfc() {
 			text += fmt.Sprintf(" and %s to keep pauses alive", figure.Count(*p.Refresh, "refresh"))
 		}
 	}
-	if p.Episodes != nil && p.Paused != nil && p.PausedPorts != nil {
+	if p.Episodes != nil && *p.Episodes > 0 && p.Paused != nil && p.PausedPorts != nil {
 		text += fmt.Sprintf("; %s stopped %s, altogether for %s of port-priority time", figure.Count(*p.PausedPorts, "port")+" "+wasWere(*p.PausedPorts),
 			times(*p.Episodes), figure.Seconds(*p.Paused))
 	}
 	w.say([]string{"pfc.xoff", "pfc.refresh", "pfc.episodes", "pfc.paused_s", "pfc.paused_ports"}, "%s.", text)
-	if why != "" {
-		w.say(from, "The reason: %s.", why)
-	}
+	w.reason(why, from)
 	if p.MaxPaused != nil && *p.MaxPaused > 0 && p.MaxWhere != "" {
 		w.say([]string{"pfc.max_paused_fraction", "pfc.max_paused_where"}, "Most affected was %s, stopped during %s of the measured time.",
 			p.MaxWhere, figure.Share(*p.MaxPaused))
