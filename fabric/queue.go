@@ -155,8 +155,7 @@ type chunk struct {
 	next *chunk
 }
 
-// fifo is a list of chunks. Its memory comes from the switch's pool and goes
-// back there.
+// fifo is a list of chunks. Its memory comes from a pool and goes back there.
 type fifo struct {
 	head, tail *chunk
 	first, end uint8 // next frame to take from head; one past the last in tail

@@ -17,7 +17,7 @@ type Switch struct {
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
 	mmu      sharedBuffer
-	pool     *chunk // unused pieces of queues
+	pool     **chunk // unused pieces of queues, shared by the switches of a worker
 	seed     uint64
 	pick     *sim.Rand
 	flows    []flowlet
@@ -207,9 +207,21 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 // their order.
 func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
 
+// chunks returns the pool of unused pieces of queues.
+func (s *Switch) chunks() **chunk {
+	if s.pool == nil {
+		shared := s.node.Shared()
+		if *shared == nil {
+			*shared = new(*chunk)
+		}
+		s.pool = (*shared).(**chunk)
+	}
+	return s.pool
+}
+
 func (s *Switch) enqueue(out int, c uint8, m *packet.Packet) {
 	q := &s.of(out, c).EgressQueue
-	q.fifo.push(&s.pool, m)
+	q.fifo.push(s.chunks(), m)
 	q.Bytes += int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
 	s.ports[out].nonEmpty |= 1 << c
@@ -280,7 +292,7 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 	q := &o.class[c].EgressQueue
 	m := q.fifo.front()
-	q.fifo.pop(&s.pool)
+	q.fifo.pop(s.chunks())
 	q.Bytes -= int64(m.Size)
 	q.level.follow(q.Bytes, s.node.Now())
 	if q.fifo.empty() {

@@ -47,15 +47,6 @@ var catalogues = map[string]catalogue{
 	"workload":   catalogueOf("Workloads", workload.Workloads),
 }
 
-// check reports whether the parameters build.
-func (c catalogue) check(m Member) error {
-	e, err := c.entry(m.Name)
-	if err != nil {
-		return err
-	}
-	return e.build(m.Params)
-}
-
 // paramsAt returns the parameters of the member that path ends at, such as
 // nic.congestion.dcqcn; nil if it ends anywhere else.
 func (s *Spec) paramsAt(path string) any {

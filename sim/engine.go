@@ -124,6 +124,11 @@ func (n *Node[M]) Message(slot int32) *M { return n.g.worker.at(slot) }
 // Free gives a kept slot back.
 func (n *Node[M]) Free(slot int32) { n.g.worker.msgFree = append(n.g.worker.msgFree, slot) }
 
+// Shared returns a place that all nodes of one worker share, such as a pool of
+// memory. It exists once a run has begun; what is kept there must not change
+// what a node does.
+func (n *Node[M]) Shared() *any { return &n.g.worker.shared }
+
 // Done says that the node will start nothing more; a run without a fixed end
 // stops when all nodes are done.
 func (n *Node[M]) Done() {

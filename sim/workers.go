@@ -23,6 +23,7 @@ type worker[M any] struct {
 	nextMin Time // earliest event of the groups
 	done    int
 	doneAt  Time
+	shared  any
 	_       [64]byte // keep workers on cache lines of their own
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,10 +72,12 @@ func (f *fakeProduct) product() product {
 			return "name: demo\n", nil
 		},
 		catalogues: func() []catalogue { return []catalogue{{"topologies", []libraryEntry{{"star", "One switch."}}}} },
-		importTopology: func(format string, in io.Reader, file string, out io.Writer) error {
-			text, err := io.ReadAll(in)
-			fmt.Fprintf(out, "%s %s: %d bytes\n", format, filepath.Base(file), len(text))
-			return err
+		formats:    func() []libraryEntry { return []libraryEntry{{"csv", "A table."}, {"ptm", "Graphviz."}} },
+		importTopology: func(format, file string, data []byte, set map[string]string) ([]byte, error) {
+			if format != "csv" {
+				return nil, unknown("topology format", format, []string{"csv", "ptm"})
+			}
+			return fmt.Appendf(nil, "%s %s: %d bytes%s\n", format, filepath.Base(file), len(data), set["rate"]), nil
 		},
 	}
 }
@@ -111,7 +112,8 @@ func TestUsageErrors(t *testing.T) {
 		{"show dmo", `rdmasim: unknown scenario "dmo": did you mean demo?`},
 		{"list topologys", `rdmasim: unknown kind "topologys": did you mean topologies?`},
 		{"compare one", `rdmasim: compare: want two or more run directories, not 1`},
-		{"import topology file --format dot", `rdmasim: --format "dot": want one of csv, ptm, ibnetdiscover`},
+		{"import topology file --format dot", `rdmasim: unknown topology format "dot" (there are csv, ptm)`},
+		{"import topology file", `rdmasim: import topology: --format is missing: want one of csv, ptm`},
 		{"import topology nofile --format csv", `rdmasim: open nofile: no such file`},
 		{"import", `rdmasim: import: want one of topology`},
 		{"completion tcsh", `rdmasim: unknown completion argument "tcsh"`},
@@ -192,8 +194,9 @@ func TestOtherCommands(t *testing.T) {
 		"report runs/x":                      "runs/x/report/index.html\n",
 		"compare a b c --out d":              "of a+b+c\nd/index.html\n",
 		"import topology f.csv --format csv": "csv f.csv: 3 bytes\n",
-		"version":                            versionLine() + "\n",
-		"--version":                          versionLine() + "\n",
+		"import topology f.csv --format csv --rate 7G": "csv f.csv: 3 bytes7G\n",
+		"version":   versionLine() + "\n",
+		"--version": versionLine() + "\n",
 		"check demo": "scenario     demo  ok\n" +
 			"fabric       128 hosts, 80 switches, 384 links\npacket-hops  about 1.2M\nwall time    about 0.3 s\nmemory       about 40 MB\ndisk         about 2 MB\n",
 	} {

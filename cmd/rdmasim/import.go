@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// topologyFormats are the foreign formats that `import topology` reads.
-var topologyFormats = []string{"csv", "ptm", "ibnetdiscover"}
+// maxInput bounds a file that is read as a whole, in bytes.
+const maxInput = 64 << 20
 
 func newImport(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "import", Short: "Turn files of other tools into scenario parts"}
@@ -21,49 +20,71 @@ func newImport(a *app) *cobra.Command {
 
 func newImportTopology(a *app) *cobra.Command {
 	var format, out string
-	cmd := &cobra.Command{
-		Use:   "topology FILE",
-		Short: "Turn a foreign topology file into the topology of a scenario",
-		Long: `Turn a topology file of another tool into YAML for the topology key of a
-scenario. The formats:
-
-  csv            a,b,rate,delay: one link per line
-  ptm            Graphviz, as prescriptive topology managers read it
-  ibnetdiscover  the output of ibnetdiscover
-
-FILE may be - for standard input.`,
-		Example: "  rdmasim import topology fabric.dot --format ptm --out fabric.yaml",
-		Args:    exactArgs("FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(topologyFormats, format) {
-				return inputError(fmt.Errorf("--format %q: want one of %s", format, strings.Join(topologyFormats, ", ")))
-			}
-			in, err := openInput(cmd.InOrStdin(), args[0])
-			if err != nil {
-				return inputError(err)
-			}
-			defer in.Close()
-			var text strings.Builder
-			if err := a.importTopology(format, in, args[0], &text); err != nil {
-				return inputError(err)
-			}
-			if out == "" {
-				_, err = io.WriteString(a.stdout, text.String())
-				return err
-			}
-			return inputError(os.WriteFile(out, []byte(text.String()), 0o666))
-		},
+	long := "Turn a topology file of another tool into YAML for the topology key of a\nscenario. FILE may be - for standard input. The formats:\n"
+	var names []string
+	for _, f := range a.formats() {
+		names = append(names, f.Name)
+		long += fmt.Sprintf("\n  %-14s %s", f.Name, f.Doc)
 	}
-	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of the file: csv, ptm or ibnetdiscover")
+	cmd := &cobra.Command{
+		Use:     "topology FILE",
+		Short:   "Turn a foreign topology file into the topology of a scenario",
+		Long:    long,
+		Example: "  rdmasim import topology fabric.dot --format ptm --rate 100Gbps --out fabric.yaml",
+		Args:    exactArgs("FILE"),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of the file: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write, instead of standard output")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(topologyFormats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().String("rate", "", "`RATE` of links that give none, such as 100Gbps")
+	cmd.Flags().String("delay", "", "propagation `DELAY` of links that give neither delay nor cable, such as 500ns")
+	cmd.Flags().String("hosts", "", "`PATTERNS` of the names of hosts, separated by commas, where the file does not say what is one")
+	cmd.Flags().Bool("servers", false, "the adapters of one server become one host with several ports")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if format == "" {
+			return inputError(fmt.Errorf("import topology: --format is missing: want one of %s", strings.Join(names, ", ")))
+		}
+		set := map[string]string{}
+		for _, key := range []string{"rate", "delay", "hosts", "servers"} {
+			if f := cmd.Flags().Lookup(key); f.Changed {
+				set[key] = f.Value.String()
+			}
+		}
+		data, err := readInput(cmd.InOrStdin(), args[0])
+		if err != nil {
+			return inputError(err)
+		}
+		name := args[0]
+		if name == "-" {
+			name = "stdin"
+		}
+		text, err := a.importTopology(format, name, data, set)
+		if err != nil {
+			return inputError(err)
+		}
+		if out == "" {
+			_, err = a.stdout.Write(text)
+			return err
+		}
+		return inputError(os.WriteFile(out, text, 0o666))
+	}
 	return cmd
 }
 
-// openInput opens a file by name, or stdin for "-".
-func openInput(stdin io.Reader, name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(stdin), nil
+// readInput reads a file by name, or stdin for "-".
+func readInput(stdin io.Reader, name string) ([]byte, error) {
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
 	}
-	return os.Open(name)
+	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err == nil && len(data) > maxInput {
+		err = fmt.Errorf("%s: it has more than %d bytes: want a file of at most that", name, maxInput)
+	}
+	return data, err
 }

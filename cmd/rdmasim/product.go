@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
@@ -36,8 +34,11 @@ type product struct {
 	catalogues func() []catalogue
 	// validate reproduces published numbers.
 	validate func(ctx context.Context, o validation.Options) (*validation.Report, error)
-	// importTopology turns a foreign topology file into a scenario's topology.
-	importTopology func(format string, in io.Reader, file string, out io.Writer) error
+	// formats lists the foreign topology formats.
+	formats func() []libraryEntry
+	// importTopology turns a foreign topology file into the topology of a
+	// scenario, as YAML; set holds what the file does not say, by key.
+	importTopology func(format, file string, data []byte, set map[string]string) ([]byte, error)
 }
 
 // runOptions are the options of a run that are not part of the scenario.
@@ -72,6 +73,3 @@ type catalogue struct {
 	Kind    string
 	Members []libraryEntry
 }
-
-// errNotBuilt is returned by parts of the product that this build lacks.
-var errNotBuilt = errors.New("not part of this build")

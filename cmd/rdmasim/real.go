@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"rdmasim/congestion"
@@ -44,10 +43,12 @@ func realProduct() product {
 				members("topologies", topology.Topologies),
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
+				members("formats", topology.Importers),
 			}
 		},
 		validate:       validation.Run,
-		importTopology: func(string, io.Reader, string, io.Writer) error { return errNotBuilt },
+		formats:        func() []libraryEntry { return members("", topology.Importers).Members },
+		importTopology: realImport,
 	}
 }
 
@@ -136,4 +137,25 @@ func members[T any](kind string, c *sim.Catalogue[T]) catalogue {
 		}
 	}
 	return list
+}
+
+// realImport reads a foreign topology file.
+func realImport(format, file string, data []byte, set map[string]string) ([]byte, error) {
+	e, err := topology.Importers.Lookup(format)
+	if err != nil {
+		return nil, err
+	}
+	params, err := withText(e.Defaults, set)
+	if err != nil {
+		return nil, fmt.Errorf("format %s: %w", format, err)
+	}
+	read, err := e.Build(params)
+	if err != nil {
+		return nil, err
+	}
+	g, err := read(file, data)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.TopologyYAML(g)
 }

@@ -19,7 +19,7 @@ import (
 //
 //	```yaml my.yaml         a block with a file name in its info string is written there
 //	```console              a block of commands:
-//	$ rdmasim check my.yaml     runs in-process; so do cat FILE, head -N FILE and ls DIR
+//	$ rdmasim check my.yaml     runs in-process; so do cat FILE..., head -N FILE and ls DIR
 //	scenario  my  ok            what follows is compared, stdout first, then stderr;
 //	...                         this line stands for any lines;
 //	(exit 2)                    the exit code, 0 if nothing is said
@@ -162,7 +162,7 @@ func perform(newApp func(stdout, stderr *bytes.Buffer) *app, command string) (st
 	return out.String() + errs.String(), exit, err
 }
 
-// performFile is cat FILE, head -N FILE and ls DIR.
+// performFile is cat FILE..., head -N FILE and ls DIR.
 func performFile(out *bytes.Buffer, args []string) error {
 	if args[0] == "ls" {
 		entries, err := os.ReadDir(args[len(args)-1])
@@ -170,6 +170,16 @@ func performFile(out *bytes.Buffer, args []string) error {
 			fmt.Fprintln(out, e.Name())
 		}
 		return err
+	}
+	if args[0] == "cat" {
+		for _, name := range args[1:] {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			out.Write(text)
+		}
+		return nil
 	}
 	text, err := os.ReadFile(args[len(args)-1])
 	if args[0] == "head" && len(args) == 3 {

@@ -70,6 +70,8 @@ func TestValidate(t *testing.T) {
 		{"link 1 (h1 - sw0): the rate from h1 to sw0 is 0 bit/s: want more than 0, for example 100Gbps", func(g *Graph) { g.Links[1].AtoB.Rate = 0 }},
 		{"link 1 (h1 - sw0): the delay from sw0 to h1 is -1 ps: want more than 0, for example 500ns, or a cable such as 100m", func(g *Graph) { g.Links[1].BtoA.Delay = -1 }},
 		{"link 1 (h1 - sw0): loss NaN: want a probability from 0 to 1", func(g *Graph) { g.Links[1].Loss = math.NaN() }},
+		{"link 1 (h1 - sw0): data loss 1.5: want a probability from 0 to 1", func(g *Graph) { g.Links[1].DataLoss = 1.5 }},
+		{"link 1 (h1 - sw0): every -3th data packet is lost: want 0 (none) or more", func(g *Graph) { g.Links[1].DropEvery = -3 }},
 		{"link 1 (h1 - sw0) uses ports 0 and 5: the next ports in order are 0 and 1", func(g *Graph) { g.Links[1].BPort = 5 }},
 		{"link 1 joins nodes 1 and 77: want 0 to 5", func(g *Graph) { g.Links[1].B = 77 }},
 		{"link 1 joins h1 with itself", func(g *Graph) { g.Links[1].B = 1 }},
@@ -123,6 +125,14 @@ func TestRoutesRefuseTooLargeTables(t *testing.T) {
 	})
 	_, err := ShortestPaths(g)
 	require.EqualError(t, err, "topology parking_lot: the routes need 12000 tables of 12000 entries: want at most 134217728 in all")
+}
+
+// A fabric of many leaves and spines would need a search over all links from
+// every leaf.
+func TestRoutesRefuseEndlessSearches(t *testing.T) {
+	g := build(t, "leaf_spine", func(p *LeafSpineParams) { p.Leaves, p.Spines, p.HostsPerLeaf = 11000, 18, 1 })
+	_, err := ShortestPaths(g)
+	require.EqualError(t, err, "topology leaf_spine: the routes need a search over 396000 ends of links from each of 11000 places: want a product of at most 4294967296")
 }
 
 // Pods in text are none, or a number from 0.

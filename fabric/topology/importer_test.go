@@ -173,6 +173,8 @@ func TestImportErrors(t *testing.T) {
 		{"ibnetdiscover", strings.Replace(subnet, "4xEDR", "4xHDR", 1), `f:11: the other end of this link, on line 31, says otherwise: port 1 of node1_mlx5_0 to port 1 of "S-0000000000000020" at 100Gbps`},
 		{"ibnetdiscover", strings.Replace(subnet, "[2]\t\"H", "[1]\t\"H", 1), `f:12: port 1 is on line 11 already`},
 		{"ibnetdiscover", strings.Replace(subnet, "Ca\t1 \"H-0000000000000110\"", "Ca\t1 \"H-0000000000000100\"", 1), `f:34: node "H-0000000000000100" has a block on line 30 already`},
+		{"ibnetdiscover", strings.Replace(strings.Replace(subnet, "\"[35]", "\"[0]", 1), "\"[36]", "\"[35]", 1), `f:22: port 1: no port number from 1 to 254 after "S-0000000000000020"`},
+		{"ibnetdiscover", strings.NewReplacer("20\"[35]", "20\"[36]", "20\"[36]", "20\"[35]").Replace(subnet), `f:14: the other end of this link, on line 22, says otherwise: port 1 of spine_1 to port 36 of "S-0000000000000020" at 200Gbps`},
 		{"ibnetdiscover", strings.Replace(subnet, "[41]\t", "[999]\t", 1), `f:24: "[999]`},
 		{"dot", "", `unknown topology format "dot": want one of csv, ibnetdiscover, ptm`},
 	} {

@@ -7,9 +7,13 @@ import (
 	"slices"
 )
 
-// maxEntries bounds the routing table, at 4 bytes an entry; a fat tree of
-// 64-port switches has 10.5 million.
-const maxEntries = 1 << 27
+// Bounds on the routes, by which memory stays below 512 MiB and the work below
+// about a minute. A fat tree of 64-port switches has 10.5 million entries, found
+// in 540 million steps.
+const (
+	maxEntries = 1 << 27 // of the routing table, at 4 bytes
+	maxSteps   = 1 << 32 // links between switches, both ways, times groups of endpoints
+)
 
 // ShortestPaths computes the routes of a valid graph.
 func ShortestPaths(g *Graph) (*Routes, error) {
@@ -35,6 +39,9 @@ func ShortestPathsWithout(g *Graph, down func(link int) bool) (*Routes, error) {
 	if n := product(b.rows, b.r.groups); n > maxEntries {
 		return nil, fmt.Errorf("topology %s: the routes need %d tables of %d entries: want at most %d in all", g.Name, b.rows, b.r.groups, maxEntries)
 	}
+	if n := product(b.switchArcs, b.r.groups); n > maxSteps {
+		return nil, fmt.Errorf("topology %s: the routes need a search over %d ends of links from each of %d places: want a product of at most %d", g.Name, b.switchArcs, b.r.groups, int64(maxSteps))
+	}
 	b.fill()
 	return b.r, nil
 }
@@ -46,12 +53,18 @@ type routing struct {
 	failed []bool // by link
 
 	// Logical links, LAGs counted once, in order of neighbour, then port.
-	arcs  [][]arc  // by node; a switch lists switches alone
-	hopOf []uint16 // by position in Ports.list: the hop that the port belongs to
+	arcs       [][]arc  // by node; a switch lists switches alone
+	switchArcs int      // arcs of switches
+	hopOf      []uint16 // by position in Ports.list: the hop that the port belongs to
 
 	attach [][]int32 // by group: nodes to which its endpoints are attached, in order
 	rows   int
 	lead   []int32 // by row: the first node that uses it
+
+	hostRows []int32  // rows of hosts
+	distance []int32  // by node: from the group's switches, plus one; 0 = not reached
+	queue    []int32  // nodes reached, nearest first
+	last     []uint32 // by row: the set that it had last
 
 	sets    map[uint64]uint32 // hash of a set -> its number
 	scratch []uint16
@@ -73,6 +86,7 @@ func (b *routing) findArcs() {
 		name string
 	}
 	var order []int
+	all := make([]arc, 0, 2*len(g.Links)) // never grows, so that arcs can be cut from it
 	for node := range g.Nodes {
 		ports := r.ports.Of(node)
 		hops := b.hopOf[r.ports.start[node]:]
@@ -82,7 +96,7 @@ func (b *routing) findArcs() {
 		}
 		slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(ports[x].Peer, ports[y].Peer) })
 		var lags map[bundle]uint16
-		arcs := make([]arc, 0, len(order))
+		from := len(all)
 		for _, p := range order {
 			q := ports[p]
 			hop := uint16(p)
@@ -106,11 +120,14 @@ func (b *routing) findArcs() {
 			if b.failed[q.Link] || g.Nodes[node].Kind == Switch && g.Nodes[q.Peer].Kind == Host {
 				continue
 			}
-			if a := (arc{int32(q.Peer), hop}); hop < LAGHop || !slices.Contains(arcs, a) {
-				arcs = append(arcs, a)
+			if a := (arc{int32(q.Peer), hop}); hop < LAGHop || !slices.Contains(all[from:], a) {
+				all = append(all, a)
 			}
 		}
-		b.arcs[node] = arcs
+		b.arcs[node] = all[from:len(all):len(all)]
+		if g.Nodes[node].Kind == Switch {
+			b.switchArcs += len(all) - from
+		}
 		r.lagFirst[node+1] = int32(len(r.lagPorts))
 	}
 }
@@ -223,6 +240,7 @@ func (b *routing) findRows() {
 				continue
 			}
 			alike[string(key)] = int32(b.rows)
+			b.hostRows = append(b.hostRows, int32(b.rows))
 		}
 		r.row[node] = int32(b.rows)
 		b.lead = append(b.lead, int32(node))
@@ -230,59 +248,77 @@ func (b *routing) findRows() {
 	}
 }
 
-// fill walks outwards from the switches of every group, nearest first, and
-// notes at each node the hops towards the nodes one step nearer.
+// block is how many groups are filled before they are copied into the table,
+// row by row: one cache line of entries, since rows are far apart.
+const block = 16
+
+// fill computes the table, group by group.
 func (b *routing) fill() {
 	r := b.r
 	r.table = make([]uint32, b.rows*r.groups)
-	distance := make([]int32, len(b.g.Nodes)) // plus one; 0 = not reached
-	queue := make([]int32, 0, b.rows)
-	for group, nodes := range b.attach {
-		for _, n := range queue {
-			distance[n] = 0
+	b.distance = make([]int32, len(b.g.Nodes))
+	b.last = make([]uint32, b.rows)
+	part := make([]uint32, (b.rows+1)*block) // one row more: there may be none
+	for first := 0; first < r.groups; first += block {
+		n := min(block, r.groups-first)
+		clear(part)
+		for i := range n {
+			b.fillGroup(first+i, part[i:])
 		}
-		queue = queue[:0]
-		for _, n := range nodes {
-			if row := r.row[n]; row >= 0 {
-				r.table[int(row)*r.groups+group] = attached
-			}
-			if b.g.Nodes[n].Kind == Switch {
-				distance[n] = 1
-				queue = append(queue, n)
-			}
+		for row := range b.rows {
+			copy(r.table[row*r.groups+first:], part[row*block:row*block+n])
 		}
-		for i := 0; i < len(queue); i++ {
-			node := queue[i]
-			near, hops := distance[node]-1, b.scratch[:0]
-			for _, a := range b.arcs[node] {
-				switch d := distance[a.peer]; d {
-				case 0:
-					distance[a.peer] = near + 2
-					queue = append(queue, a.peer)
-				case near:
-					hops = append(hops, a.hop)
-				}
-			}
-			b.scratch = hops
-			if near > 0 {
-				r.table[int(r.row[node])*r.groups+group] = b.intern(hops)
-			}
-		}
-		b.fillHosts(group, distance)
 	}
+}
+
+// fillGroup walks outwards from the switches of a group, nearest first, and
+// notes at each node the hops towards the nodes one step nearer. Entries of
+// one group are block apart in column.
+func (b *routing) fillGroup(group int, column []uint32) {
+	r, distance, queue := b.r, b.distance, b.queue[:0]
+	for _, n := range b.attach[group] {
+		if row := r.row[n]; row >= 0 {
+			column[row*block] = attached
+		}
+		if b.g.Nodes[n].Kind == Switch {
+			distance[n] = 1
+			queue = append(queue, n)
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		node := queue[i]
+		near, hops := distance[node]-1, b.scratch[:0]
+		for _, a := range b.arcs[node] {
+			switch d := distance[a.peer]; d {
+			case 0:
+				distance[a.peer] = near + 2
+				queue = append(queue, a.peer)
+			case near:
+				hops = append(hops, a.hop)
+			}
+		}
+		b.scratch = hops
+		if near > 0 {
+			column[r.row[node]*block] = b.same(r.row[node], hops)
+		}
+	}
+	b.fillHosts(column)
+	for _, n := range queue {
+		distance[n] = 0
+	}
+	b.queue = queue
 }
 
 // fillHosts fills the rows of hosts with several ways out, once the distances
 // of all switches are known.
-func (b *routing) fillHosts(group int, distance []int32) {
-	r := b.r
-	for row, node := range b.lead {
-		if b.g.Nodes[node].Kind != Host || r.table[row*r.groups+group] == attached {
+func (b *routing) fillHosts(column []uint32) {
+	for _, row := range b.hostRows {
+		if column[row*block] == attached {
 			continue
 		}
 		best, hops := int32(0), b.scratch[:0]
-		for _, a := range b.arcs[node] {
-			d := distance[a.peer]
+		for _, a := range b.arcs[b.lead[row]] {
+			d := b.distance[a.peer]
 			if d == 0 || best > 0 && d > best {
 				continue
 			}
@@ -292,8 +328,16 @@ func (b *routing) fillHosts(group int, distance []int32) {
 			best, hops = d, append(hops, a.hop)
 		}
 		b.scratch = hops
-		r.table[row*r.groups+group] = b.intern(hops)
+		column[row*block] = b.same(row, hops)
 	}
+}
+
+// same is intern with the guess that a row often has the same set as before.
+func (b *routing) same(row int32, hops []uint16) uint32 {
+	if !slices.Equal(b.r.set(b.last[row]), hops) {
+		b.last[row] = b.intern(hops)
+	}
+	return b.last[row]
 }
 
 // intern returns the number of a set of hops, storing it if it is new.

@@ -261,3 +261,19 @@ func TestAsymmetricLink(t *testing.T) {
 	require.Equal(t, up.In(g), down.Out(g))
 	require.True(t, strings.HasPrefix(g.LinkName(0), "link 0 (h0 - sw)"))
 }
+
+// A cable replaces the default delay, at 5 ns/m, in every topology.
+func TestCableInsteadOfDelay(t *testing.T) {
+	for name, g := range map[string]*Graph{
+		"star":     build(t, "star", func(p *StarParams) { p.Cable = 3 * sim.Metre }),
+		"ring":     build(t, "ring", func(p *RingParams) { p.Cable = 3 * sim.Metre }),
+		"fat_tree": build(t, "fat_tree", func(p *FatTreeParams) { p.Cable = 3 * sim.Metre }),
+		"rail":     build(t, "rail", func(p *RailParams) { p.Cable = 3 * sim.Metre }),
+		"clos":     build(t, "clos", func(p *ClosParams) { p.Cable = 3 * sim.Metre }),
+	} {
+		for _, l := range g.Links {
+			require.Equal(t, 15*sim.Nanosecond, l.AtoB.Delay, name)
+			require.Equal(t, 3*sim.Metre, l.Cable, name)
+		}
+	}
+}

@@ -85,6 +85,11 @@ func TestClosHPCC320(t *testing.T) {
 		}
 		require.Equal(t, want, l.AtoB.Rate)
 	}
+	var cores []string
+	for _, q := range g.Ports().Of(320 + 20 + 1)[4:] {
+		cores = append(cores, g.Nodes[q.Peer].Name)
+	}
+	require.Equal(t, []string{"core4", "core5", "core6", "core7"}, cores, "agg1 of every pod joins the second group of cores")
 	r := routes(t, g)
 	require.EqualValues(t, 16, r.CountPaths(0, 319), "4 aggregation switches with 4 core switches each")
 	require.EqualValues(t, 4, r.CountPaths(0, 16))

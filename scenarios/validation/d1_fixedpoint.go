@@ -136,9 +136,12 @@ func measureFixedPoint(b *Bench) error {
 		b.Within(what+"mean queue", 0.9*q/1e3, 1.35*q/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, q/1e3))
 		if c.n == 2 && c.rate == 40*sim.Gbps {
 			b.Near(what+"alpha", f.alpha, got.alpha, 0.08, "", source)
+			b.Unmet("each CNP restarts the timer of alpha, so that a gap G between CNPs has floor(G/K) decays, G/K - 1/2 on average: alpha = 1 / (1 + G/K - 1/2), which at the measured gap is what is measured; the fluid model has G/K decays and fewer CNPs")
 			b.Within(what+"CNPs per flow", f.cnp, 1.18*f.cnp, got.cnp, "/s", source)
 		}
-		b.agrees(what, c.model(s), got)
+		if b.Level > Short {
+			b.agrees(what, c.model(s), got)
+		}
 		b.Within(what+"utilisation", 0.995, inf, got.utilisation, "", "independent packet model")
 		b.Within(what+"Jain's index", 0.9, 1, got.jain, "", "independent packet model")
 		if c.packet == 1000 {

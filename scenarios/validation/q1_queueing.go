@@ -86,7 +86,7 @@ func measureQueueing(b *Bench) error {
 	points := []point{{0.5, Quick}, {0.8, Quick}, {0.3, Full}, {0.7, Full}, {0.9, Full}}
 	if b.Level == Short {
 		points = []point{{0.5, Short}} // the only one that settles within so few packets
-		packets = 200_000
+		packets = 100_000
 	}
 	for _, l := range lawsOfService() {
 		found := Line{Name: "simulated"}

@@ -238,6 +238,11 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 			flags |= packet.FlagClose
 		}
 	}
+	if q.rp.Window(now) > 0 {
+		// A window that shrinks must never wait for an ACK that the responder
+		// still coalesces.
+		flags |= packet.FlagAckReq
+	}
 	if q.nxt < q.sent { // has been sent before
 		flags |= packet.FlagRetx
 		m.retx++
