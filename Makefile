@@ -30,7 +30,7 @@ test-full: ## all tests
 
 .PHONY: race
 race: ## the race detector where there are goroutines
-	$(GO) test -race -short $(TESTFLAGS) ./sim ./scenarios
+	$(GO) test -race -short -run 'Engine|Workers' $(TESTFLAGS) ./sim ./scenarios
 
 .PHONY: bench
 bench: ## the speed of the simulator: ns per packet-hop, allocations, memory

@@ -49,8 +49,9 @@ func (s *Switch) logXon(in int, c uint8, g *PriorityGroup) {
 	}
 }
 
-// sample ends a bin of the time series of every port. Once a bin is like the
-// one before it in everything, sampling rests until something happens.
+// sample ends a bin of the time series of every port. Once nothing is
+// sent and a bin is like the one before it, sampling rests until something
+// happens.
 func (s *Switch) sample() {
 	now, width := s.node.Now(), s.Cfg.Interval
 	at := now - sim.Time(width)
@@ -71,6 +72,9 @@ func (s *Switch) sample() {
 		}
 	}
 	s.sampling = len(s.Cfg.Sink.Points) > rows
+	for i := range s.ports {
+		s.sampling = s.sampling || s.ports[i].lastBps > 0
+	}
 	if s.sampling {
 		s.node.At(now.Add(width), KindSample, 0, 0)
 	}

@@ -357,6 +357,9 @@ func (s *Switch) park(in int, m *packet.Packet) {
 
 // OnTimer handles the switch's own timers.
 func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
+	if !s.sampling {
+		s.wake()
+	}
 	switch kind {
 	case KindTxDone:
 		s.ports[port].waking = false

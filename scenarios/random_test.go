@@ -193,3 +193,12 @@ func FuzzFabric(f *testing.F) {
 		checkLossless(t, s, run)
 	})
 }
+
+// TestWorkersAgree is the part of TestRandomFabrics that the race detector runs.
+func TestWorkersAgree(t *testing.T) {
+	for _, seed := range []uint64{4, 17, 36} {
+		one, _ := runChecked(t, randomSpec(t, seed), 1)
+		two, _ := runChecked(t, randomSpec(t, seed), 2)
+		require.Equal(t, one.Fingerprint, two.Fingerprint, "seed %d", seed)
+	}
+}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -70,7 +71,16 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		return nil, err
 	}
 	res.Dir = o.Out
-	res.Notes = s.notes()
+	if dir, err := filepath.Abs(o.Out); err == nil {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		if at := out.Dir(); at != dir {
+			res.Dir = at
+			res.Notes = append(res.Notes, fmt.Sprintf("another run has written %s meanwhile: this one is at %s", o.Out, at))
+		}
+	}
+	res.Notes = append(res.Notes, s.notes()...)
 	return res, nil
 }
 

@@ -14,6 +14,7 @@ type staging struct {
 	target string
 	tmp    string
 	made   []string // parents that did not exist before, innermost first
+	before string   // manifest of the run that was at target when this one began
 }
 
 // stage makes the temporary directory. What is already at dir must be absent,
@@ -29,7 +30,7 @@ func stage(dir string) (*staging, error) {
 	if err := replaceable(target); err != nil {
 		return nil, err
 	}
-	s := &staging{target: target}
+	s := &staging{target: target, before: manifestAt(target)}
 	parent := filepath.Dir(target)
 	for p := parent; ; p = filepath.Dir(p) {
 		if _, err := os.Stat(p); err == nil || p == filepath.Dir(p) {
@@ -74,9 +75,34 @@ func replaceable(path string) error {
 	return fmt.Errorf("%s is not empty and not a run directory: choose another output directory, or empty it", path)
 }
 
-// publish gives the temporary directory its name; a run that had it is removed
-// after that.
+// manifestAt returns the manifest of the run at a path, "" if there is none.
+func manifestAt(path string) string {
+	p, err := os.ReadFile(filepath.Join(path, FileManifest))
+	if err != nil {
+		return ""
+	}
+	return string(p)
+}
+
+// aside chooses another name where a run has come to be at target since this
+// one began: two runs that were given one name both stay.
+func (s *staging) aside() {
+	if now := manifestAt(s.target); now == "" || now == s.before {
+		return
+	}
+	for n := 2; ; n++ {
+		other := fmt.Sprintf("%s-%d", s.target, n)
+		if _, err := os.Lstat(other); errors.Is(err, fs.ErrNotExist) {
+			s.target = other
+			return
+		}
+	}
+}
+
+// publish gives the temporary directory its name; a run that had it when this
+// one began is removed after that.
 func (s *staging) publish() error {
+	s.aside()
 	if err := replaceable(s.target); err != nil {
 		return err
 	}

@@ -112,3 +112,23 @@ func TestFileNames(t *testing.T) {
 	_, err := Create(filepath.Join(root, "other"), Manifest{Mode: "dreamt"}, NewNames())
 	require.ErrorContains(t, err, `mode "dreamt": want simulated, hardware or capture`)
 }
+
+// Two runs that are given one name at the same time both stay.
+func TestTwoRunsOfOneName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	var writers []*Writer
+	for seed := uint64(1); seed <= 3; seed++ {
+		w, err := Create(dir, Manifest{Name: "x", Mode: ModeSimulated, Seed: seed}, nil)
+		require.NoError(t, err)
+		require.NoError(t, w.Topology(TopologyFile{}))
+		writers = append(writers, w)
+	}
+	for i, w := range writers {
+		_, err := w.Finish(ManifestEnd{})
+		require.NoError(t, err)
+		r, err := Open(w.Dir())
+		require.NoError(t, err)
+		require.Equal(t, uint64(i+1), r.Manifest.Seed)
+	}
+	require.NotEqual(t, writers[1].Dir(), writers[2].Dir())
+}

@@ -167,6 +167,10 @@ func (w *Writer) writeFile(name string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
+// Dir returns where the run directory is, or will be: another run may have
+// taken its name.
+func (w *Writer) Dir() string { return w.dir.target }
+
 // Finish completes the run directory, puts it in its place and returns the
 // fingerprint of the results. After an error nothing is left behind.
 func (w *Writer) Finish(end ManifestEnd) (string, error) {

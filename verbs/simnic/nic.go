@@ -320,6 +320,9 @@ func (q *qp) wireQPN() uint32 { return uint32(q.slot+1)<<8 | q.qpn&0xff }
 
 // OnMessage handles a frame that has arrived.
 func (n *NIC) OnMessage(port int, m *packet.Packet) {
+	if !n.sampling {
+		n.beginSampling()
+	}
 	if p := &n.ports[port]; p.Loses(m) {
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
 		return
@@ -373,6 +376,9 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 	case fabric.KindSample:
 		n.sample()
 	default:
+		if !n.sampling {
+			n.beginSampling()
+		}
 		p := &n.ports[port]
 		p.OnTimer(n.node, kind, port, arg)
 		n.logPause(port)

@@ -114,8 +114,8 @@ func (n *NIC) beginSampling() {
 	n.node.At(begin.Add(width), fabric.KindSample, 0, 0)
 }
 
-// sample ends a bin of the time series. Once a bin is like the one before it
-// in everything, sampling rests until the NIC sends again.
+// sample ends a bin of the time series. Once nothing is sent or received
+// and a bin is like the one before it, sampling rests until the NIC sends or receives again.
 func (n *NIC) sample() {
 	now, width := n.node.Now(), n.cfg.Interval
 	rows := len(n.cfg.Sink.Points)
@@ -158,6 +158,12 @@ func (n *NIC) sample() {
 		}
 	}
 	n.sampling = len(n.cfg.Sink.Points) > rows
+	for i := range n.ports {
+		n.sampling = n.sampling || n.ports[i].lastBps > 0
+	}
+	for _, in := range n.inbound {
+		n.sampling = n.sampling || in.last > 0
+	}
 	if n.sampling {
 		n.node.At(now.Add(width), fabric.KindSample, 0, 0)
 	}
