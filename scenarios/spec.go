@@ -69,7 +69,7 @@ type SwitchSpec struct {
 	Balance   BalanceSpec     `key:"balance" doc:"choice among equal-cost paths"`
 	Trust     string          `key:"trust" oneof:"dscp,pcp" doc:"which field selects the priority"`
 	DSCPMap   map[int]int     `key:"dscp_map" keys:"0..63" range:"0..7" doc:"DSCP to priority; DSCPs not named go to priority 0"`
-	VTEP      bool            `key:"vtep" doc:"tunnel end point: VXLAN begins and ends at the ports towards hosts"`
+	VTEP      bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
 }
 
 // Auto is a value that may be given or computed.
@@ -139,7 +139,7 @@ type NICSpec struct {
 	CNPPriority   int             `key:"cnp_priority" range:"0..7" doc:"priority of CNPs"`
 	CNPDSCP       int             `key:"cnp_dscp" range:"0..63" doc:"DSCP of CNPs"`
 	AckDSCP       int             `key:"ack_dscp" range:"-1..63" doc:"DSCP of ACK and NAK; -1: that of the data"`
-	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
+	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet from host to host: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
 	Frame         FrameSpec       `key:"frame" doc:"sizes instead of the true RoCEv2 ones, for comparisons"`
 	AckEvery      int             `key:"ack_every" range:"1..65536" doc:"packets per ACK; the last packet of a message is always acknowledged"`
 	Recovery      string          `key:"recovery" oneof:"go_back_n,go_back_0" doc:"what is sent again after a loss: from the lost packet on, or the whole message"`

@@ -211,6 +211,9 @@ func TestLint(t *testing.T) {
 			"s.yaml:5:10: switch.ecn: dcqcn needs marks, and switches mark nothing in priority 0"}},
 		{"switch: {" + ecn + ", dscp_map: {26: 3, 48: 3}}", []string{"s.yaml:5:60: switch.dscp_map: CNPs of DSCP 48 wait in the queue of the data, priority 3"}},
 		{"switch: {" + ecn + ", trust: pcp}", []string{"s.yaml:5:67: switch.trust: switches look at the priority of the VLAN tag, and frames of encapsulation none have none"}},
+		{"switch: {" + ecn + ", vtep: true}", nil},
+		{"switch: {" + ecn + ", vtep: true}\nnic: {encapsulation: vxlan}", []string{
+			"s.yaml:6:22: nic.encapsulation: frames leave the hosts in VXLAN (nic.encapsulation) and switches put them into another (switch.vtep): one of the two is enough"}},
 		{"switch: {buffer: {size: 3MB}, " + ecn + "}", []string{"s.yaml:5:47: switch.ecn.3.kmin: PFC pauses a port at 333.333KB or less, before marking begins at 400KB"}},
 		{"switch: {" + ecn + "}\nswitches: [{match: sw0, ecn: {}}]", []string{"s.yaml:6:25: switches.0.ecn: dcqcn needs marks, and switches mark nothing in priority 3"}},
 		{"switch: {" + ecn + "}\nnics: [{match: h0, dscp: 10}]", []string{

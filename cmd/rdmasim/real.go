@@ -79,12 +79,15 @@ func realEstimate(spec *scenarios.Spec) (*estimate, error) {
 		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
 	switch {
 	case e.LowerBound:
-		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %v, and a lower bound", e.Pilot))
+		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %s, and a lower bound", shortTime(e.Pilot)))
 	case !e.Complete:
-		out.Notes = append(out.Notes, fmt.Sprintf("figures from the first %v of %v", e.Pilot, e.Simulated))
+		out.Notes = append(out.Notes, fmt.Sprintf("estimated from a trial of the first %s of %s", shortTime(e.Pilot), shortTime(e.Simulated)))
 	}
 	return out, nil
 }
+
+// shortTime prints a duration in four digits.
+func shortTime(d sim.Duration) string { return metric.Format(d.Seconds(), metric.Seconds) }
 
 // judgeRun writes metrics.json and expect.xml of a run directory and returns
 // how many expectations do not hold.

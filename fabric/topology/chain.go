@@ -17,8 +17,7 @@ type chain struct {
 	rate     sim.Rate
 	delay    sim.Duration
 	cable    sim.Length
-	trunkKey string // prefix of the keys delay and cable of the links between switches
-	rateKey  string // key of their rate
+	trunkKey string // prefix of the keys of the links between switches
 	trunk    sim.Rate
 	trunkLen span
 }
@@ -49,7 +48,7 @@ func buildChain(name string, c chain) (*Graph, error) {
 		return in(name, err)
 	}
 	trunkRate := cmp.Or(c.trunk, c.rate)
-	if err := checkRate(c.rateKey, trunkRate); err != nil {
+	if err := checkRate(c.trunkKey+"rate", trunkRate); err != nil {
 		return in(name, err)
 	}
 	b := NewBuilder(name)

@@ -204,7 +204,8 @@ func (p CustomParams) wire(rate sim.Rate, delay sim.Duration, cable sim.Length) 
 }
 
 // WriteCustom returns the parameters of custom that build g again. A cable that
-// does not explain the delay of its link is left out.
+// does not explain the delay of its link is left out, and so are DataLoss and
+// DropEvery, which a scenario sets by its key links.
 func WriteCustom(g *Graph) CustomParams {
 	p := CustomParams{Name: g.Name, Nodes: make([]CustomNode, len(g.Nodes)), Links: make([]CustomLink, len(g.Links)), Rate: DefaultRate, Delay: DefaultDelay}
 	for i, n := range g.Nodes {

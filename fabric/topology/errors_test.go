@@ -39,7 +39,7 @@ func TestParameterErrors(t *testing.T) {
 	wrong(t, "star", "that makes 200001 nodes: want at most 200000", func(p *StarParams) { p.Hosts = 200000 })
 	wrong(t, "star", "switch sw0 has 40000 ports: want at most 32768", func(p *StarParams) { p.Hosts = 40000 })
 	wrong(t, "dumbbell", "right: -1: want at least 1", func(p *DumbbellParams) { p.Right = -1 })
-	wrong(t, "dumbbell", "bottleneck: -1bps: want more than 0, for example 100Gbps", func(p *DumbbellParams) { p.Bottleneck = -1 })
+	wrong(t, "dumbbell", "bottleneck_rate: -1bps: want more than 0, for example 100Gbps", func(p *DumbbellParams) { p.Bottleneck = -1 })
 	wrong(t, "parking_lot", "hosts[1]: -2: want at least 0", func(p *ParkingLotParams) { p.Hosts = []int{1, -2} })
 	wrong(t, "parking_lot", "hosts: 0 switches: want at least 1 and at most 100000, for example [3, 2]", func(p *ParkingLotParams) { p.Hosts = nil })
 	wrong(t, "ring", "switches: 2: want at least 3", func(p *RingParams) { p.Switches = 2 })
@@ -70,6 +70,8 @@ func TestValidate(t *testing.T) {
 		{"link 1 (h1 - sw0): the rate from h1 to sw0 is 0 bit/s: want more than 0, for example 100Gbps", func(g *Graph) { g.Links[1].AtoB.Rate = 0 }},
 		{"link 1 (h1 - sw0): the delay from sw0 to h1 is -1 ps: want more than 0, for example 500ns, or a cable such as 100m", func(g *Graph) { g.Links[1].BtoA.Delay = -1 }},
 		{"link 1 (h1 - sw0): loss NaN: want a probability from 0 to 1", func(g *Graph) { g.Links[1].Loss = math.NaN() }},
+		{"link 1 (h1 - sw0): data loss 1.5: want a probability from 0 to 1", func(g *Graph) { g.Links[1].DataLoss = 1.5 }},
+		{"link 1 (h1 - sw0): every -3th data packet is lost: want 0 (none) or more", func(g *Graph) { g.Links[1].DropEvery = -3 }},
 		{"link 1 (h1 - sw0) uses ports 0 and 5: the next ports in order are 0 and 1", func(g *Graph) { g.Links[1].BPort = 5 }},
 		{"link 1 joins nodes 1 and 77: want 0 to 5", func(g *Graph) { g.Links[1].B = 77 }},
 		{"link 1 joins h1 with itself", func(g *Graph) { g.Links[1].B = 1 }},

@@ -39,6 +39,6 @@ func parkingLot(p ParkingLotParams) (*Graph, error) {
 	return buildChain(name, chain{
 		hosts: p.Hosts, keys: keys,
 		rate: p.Rate, delay: p.Delay, cable: p.Cable,
-		trunkKey: "trunk_", rateKey: "trunk_rate", trunk: p.TrunkRate, trunkLen: span{p.TrunkDelay, p.TrunkCable},
+		trunkKey: "trunk_", trunk: p.TrunkRate, trunkLen: span{p.TrunkDelay, p.TrunkCable},
 	})
 }

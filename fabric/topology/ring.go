@@ -37,6 +37,6 @@ func ring(p RingParams) (*Graph, error) {
 	return buildChain(name, chain{
 		hosts: hosts, keys: keys, closed: true,
 		rate: p.Rate, delay: p.Delay, cable: p.Cable,
-		trunkKey: "trunk_", rateKey: "trunk_rate", trunk: p.TrunkRate, trunkLen: span{p.TrunkDelay, p.TrunkCable},
+		trunkKey: "trunk_", trunk: p.TrunkRate, trunkLen: span{p.TrunkDelay, p.TrunkCable},
 	})
 }

@@ -148,6 +148,12 @@ func (g *Graph) validateWire(i int) error {
 	if math.IsNaN(l.Loss) || l.Loss < 0 || l.Loss > 1 {
 		return fmt.Errorf("%s: loss %v: want a probability from 0 to 1", g.LinkName(i), l.Loss)
 	}
+	if math.IsNaN(l.DataLoss) || l.DataLoss < 0 || l.DataLoss > 1 {
+		return fmt.Errorf("%s: data loss %v: want a probability from 0 to 1", g.LinkName(i), l.DataLoss)
+	}
+	if l.DropEvery < 0 {
+		return fmt.Errorf("%s: every %dth data packet is lost: want 0 (none) or more", g.LinkName(i), l.DropEvery)
+	}
 	if l.LAG != "" {
 		if err := checkName(l.LAG); err != nil {
 			return fmt.Errorf("%s: lag: %w", g.LinkName(i), err)

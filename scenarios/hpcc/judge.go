@@ -130,7 +130,7 @@ func judgeLinkDown(c *Config) (Status, string) {
 
 func judgeTrace(c *Config) (Status, string) {
 	if c.EnableTrace {
-		return Unsupported, "no packet trace is written: --pcap captures packets"
+		return Unsupported, "no packet trace is written: the run directory has series and events"
 	}
 	return Honoured, ""
 }

@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		{"CC_MODE 0 RATE_BOUND 0", "RATE_BOUND", "dead: without congestion control the rate is that of the line"},
 		{"RATE_BOUND 0", "RATE_BOUND", "unsupported: senders are paced by congestion control"},
 		{"LINK_DOWN 5 0 1", "LINK_DOWN", "unsupported: links stay up"},
-		{"ENABLE_TRACE 1", "ENABLE_TRACE", "unsupported: no packet trace is written: --pcap captures packets"},
+		{"ENABLE_TRACE 1", "ENABLE_TRACE", "unsupported: no packet trace is written: the run directory has series and events"},
 		{"ENABLE_QCN 0 KMAX_MAP 0", "KMAX_MAP", "dead: switches do not mark (ENABLE_QCN 0)"},
 		{"PAUSE_TIME 5", "PAUSE_TIME", "dead: never used as a timer: a pause lasts until XON"},
 		{"KMAX_MAP 1 40000000000 1", "KMAX_MAP", "dead: the other maps lack this rate"},

@@ -33,7 +33,7 @@ func init() {
 
 		"TOPOLOGY_FILE":       {path(func(c *Config) *string { return &c.TopologyFile }), nil},
 		"FLOW_FILE":           {path(func(c *Config) *string { return &c.FlowFile }), nil},
-		"TRACE_FILE":          {path(func(c *Config) *string { return &c.TraceFile }), unsupported("no packet trace is written: --pcap captures packets")},
+		"TRACE_FILE":          {path(func(c *Config) *string { return &c.TraceFile }), unsupported("no packet trace is written: the run directory has series and events")},
 		"TRACE_OUTPUT_FILE":   {ignored(1), neverWritten},
 		"FCT_OUTPUT_FILE":     {ignored(1), unsupported("paths named in a configuration are never written: see fct.txt in the run directory")},
 		"PFC_OUTPUT_FILE":     {ignored(1), neverWritten},
