@@ -17,6 +17,9 @@ var _ = register("D1", Row{
 a = 1-(1-p)^(tau R_C), b = p/((1-p)^-B - 1), c = b (1-p)^(F B), d = p/((1-p)^(-T R_C) - 1), e = d (1-p)^(F T R_C),
 alpha = 1-(1-p)^(tau' R_C), R_C = C/N in packets per second; queue = Kmin + p/Pmax (Kmax - Kmin); a/tau CNPs per second and flow.
 It exists while p <= Pmax: C/N >= 2.67 Gb/s for the parameters of the paper.
+Its factors (1-p)^(F B) and (1-p)^(F T R_C) let additive increase begin after F steps of fast recovery, which is stage_test
+before_count; with the rule max(T, BC) < F by the letter (after_count, F-1 steps) there are more CNPs, and alpha at 40 Gb/s, N 2
+is 0.111, 10 % above the fluid's.
 Packets swing around it. Marking is convex in the queue, so that their mean queue lies above it. Two gates therefore:
 the fluid model within queue 0.9 to 1.35 times, alpha 8 %, CNPs 1.0 to 1.18 times (at 40 Gb/s, N 2; elsewhere only the queue);
 and at every point a second model of packets that shares no code with the product, one event queue, N pacers and one port:
@@ -59,8 +62,12 @@ func queueAtMark(s *scenarios.Spec, p float64) float64 {
 // time each way.
 func (c longFlows) model(s *scenarios.Spec) packetModel {
 	p, e := s.NIC.Congestion.Params.(congestion.DCQCNParams), s.Switch.ECN[3]
+	steps := p.F
+	if p.StageTest == congestion.TestBeforeCount {
+		steps++
+	}
 	return packetModel{n: int64(c.n), line: int64(c.rate), packet: float64(c.packet), link: 1e-6, kmin: float64(e.Kmin), kmax: float64(e.Kmax), pmax: float64(e.Pmax),
-		g: float64(p.G), cnp: p.CNPInterval.Seconds(), k: p.AlphaTimer.Seconds(), t: p.RateTimer.Seconds(), counter: float64(p.ByteCounter), rai: float64(p.RAI), f: p.F,
+		g: float64(p.G), cnp: p.CNPInterval.Seconds(), k: p.AlphaTimer.Seconds(), t: p.RateTimer.Seconds(), counter: float64(p.ByteCounter), rai: float64(p.RAI), f: steps,
 		warmup: s.Warmup.Seconds(), end: s.Duration.Seconds()}
 }
 
@@ -136,7 +143,6 @@ func measureFixedPoint(b *Bench) error {
 		b.Within(what+"mean queue", 0.9*q/1e3, 1.35*q/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, q/1e3))
 		if c.n == 2 && c.rate == 40*sim.Gbps {
 			b.Near(what+"alpha", f.alpha, got.alpha, 0.08, "", source)
-			b.Unmet("each CNP restarts the timer of alpha, so that a gap G between CNPs has floor(G/K) decays, G/K - 1/2 on average: alpha = 1 / (1 + G/K - 1/2), which at the measured gap is what is measured; the fluid model has G/K decays and fewer CNPs")
 			b.Within(what+"CNPs per flow", f.cnp, 1.18*f.cnp, got.cnp, "/s", source)
 		}
 		if b.Level > Short {
