@@ -26,6 +26,8 @@ type Row struct {
 	Title   string // what is reproduced, a short noun phrase
 	Explain string // the oracle: equation, where it holds, source
 	Hard    bool   // a row that fails fails the validation
+	// Oracles are the ids in congestion/fluid of what the row compares with.
+	Oracles []string
 	// Scenarios are the files of this package that the row runs.
 	Scenarios []string
 	// Lacks says why the row cannot be run yet, and what it will need; "" where
