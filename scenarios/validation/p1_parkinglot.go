@@ -17,7 +17,7 @@ PFC pauses ports, so each of k active ingress ports gets C/k, shared evenly by t
 3+1: H4 C/2, the others C/6; 2+1+1: the two that share a port C/6, the others C/3.
 With DCQCN all have C/4. Rates are on the wire: goodput times (frame + 20) / MTU.
 Source: Zhu et al., SIGCOMM'15, section 2.2 and figures 3 and 8; derived.`,
-	Oracles:   []string{"pfc_parking_lot"},
+	Oracles:   []string{"pfc_parking_lot", "wire_efficiency"},
 	Scenarios: []string{"parking-lot.yaml"},
 	Measure:   measureParkingLot,
 })

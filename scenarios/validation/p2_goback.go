@@ -15,7 +15,7 @@ begins the message again (go-back-0): goodput exactly 0. Go-back-N wastes the W 
 until the sender has gone back: goodput (1 - W/k) of the lossless one, W = 1 + RTT C / (8 L), L on the wire.
 READ is not part of the model yet; SEND and WRITE are.
 Source: Guo et al., SIGCOMM'16, section 4.1 (every 256th by the last byte of the IP identification); derived.`,
-	Oracles:   []string{"go_back_n_periodic", "go_back_0"},
+	Oracles:   []string{"go_back_0", "go_back_n_periodic", "go_back_n_random", "wire_efficiency"},
 	Scenarios: []string{"go-back-0.yaml"},
 	Measure:   measureGoBack0,
 })
@@ -58,6 +58,9 @@ func measureGoBack0(b *Bench) error {
 			return err
 		}
 		for _, f := range list {
+			if fluid.GoBack0Completes(p.every, int(f.Bytes)/p.mtu) {
+				return fmt.Errorf("%s: a message of %v is too short to be lost for good", what, f.Bytes)
+			}
 			if f.End >= 0 {
 				done++
 			}

@@ -19,7 +19,7 @@ L bytes of a packet on the wire, RTT from the start of a packet to the arrival o
 A retransmission that is lost again is not answered by a second NAK (InfiniBand Architecture, 9.7.5.2.8), so that one
 loss in 1/p waits for the local ACK timeout T: p T C / (8 L) more packets. The scenario has the small T of 65.5 us.
 Source: renewal argument; derived.`,
-	Oracles:   []string{"go_back_n_random"},
+	Oracles:   []string{"go_back_n_random", "wire_efficiency"},
 	Scenarios: []string{"go-back-n.yaml"},
 	Measure:   measureGoBackN,
 })

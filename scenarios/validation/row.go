@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 )
 
@@ -34,6 +35,21 @@ type Row struct {
 	// it can. Such a row has no Measure.
 	Lacks   string
 	Measure func(*Bench) error
+}
+
+// Equations returns what the oracles of the row compute, where that holds, and
+// who says so, one text per
+// oracle. The error names an id that congestion/fluid does not have.
+func (r Row) Equations() ([]string, error) {
+	list := make([]string, len(r.Oracles))
+	for i, id := range r.Oracles {
+		o, err := fluid.Explain(id)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = o.String()
+	}
+	return list, nil
 }
 
 // Rows is the catalogue of rows by id.
