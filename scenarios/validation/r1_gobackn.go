@@ -49,7 +49,7 @@ func measureGoBackN(b *Bench) error {
 		{1e-4, 100 * sim.Gbps, 1024, 2 * us, 5, Quick}, {1e-2, 100 * sim.Gbps, 1024, 1 * us, 3, Quick},
 		{1e-3, 400 * sim.Gbps, 4096, 2 * us, 4, Full}, {3e-3, 25 * sim.Gbps, 256, 5 * us, 5, Quick},
 	}
-	found, found4 := Line{Name: "simulated, W 48"}, 0.0
+	found, found4 := Line{}, 0.0
 	for _, c := range points {
 		if c.level > b.Level {
 			continue
@@ -72,6 +72,7 @@ func measureGoBackN(b *Bench) error {
 			found.at(c.p, got[0].Mean)
 			found.Half = append(found.Half, got[0].Half)
 			found4 = w
+			found.Name = fmt.Sprintf("simulated, W %.3g", w)
 		}
 	}
 	b.Draw(Curve{Name: "goodput", Title: "Goodput of go-back-N under random loss", X: Axis{Label: "loss probability", Log: true}, Y: Axis{Label: "share of the lossless goodput"},
