@@ -61,6 +61,9 @@ func (l *linter) pair(w *SwitchSpec, sw string, n *NICSpec, nic string) {
 	} else if n.Encapsulation != "vlan" {
 		l.note(sw+".trust", "switches look at the priority of the VLAN tag, and frames of encapsulation %s have none", n.Encapsulation)
 	}
+	if w.Balance.Method == "spray" {
+		l.note(l.given(sw+".balance.method"), "packets of a queue pair overtake each other, and with recovery %s whatever arrives out of order is sent again", n.Recovery)
+	}
 	if w.VTEP && n.Encapsulation == "vxlan" {
 		l.note(l.given(nic+".encapsulation", sw+".vtep"), "frames leave the hosts in VXLAN (%s.encapsulation) and switches put them into another (%s.vtep): one of the two is enough", nic, sw)
 	}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,10 +26,7 @@ func Load(name string, settings []string) (*Spec, error) {
 	case err == nil && isHPCC(name):
 		return loadHPCC(name, settings)
 	case err == nil:
-		if info.Size() > MaxFile {
-			return nil, fmt.Errorf("%s: %d bytes: a scenario has at most %d", name, info.Size(), MaxFile)
-		}
-		data, err := os.ReadFile(name)
+		data, err := readRegular(name, MaxFile)
 		if err != nil {
 			return nil, err
 		}
@@ -122,13 +120,41 @@ func standIn() (Member, []TrafficSpec) {
 const maxForeign = 1 << 30
 
 // ReadBounded reads a file of another format, of at most 1 GiB.
-func ReadBounded(name string) ([]byte, error) {
+func ReadBounded(name string) ([]byte, error) { return readRegular(name, maxForeign) }
+
+// readRegular reads a file of at most that many bytes. Devices and pipes, which
+// may have no end or never begin, are refused unopened.
+func readRegular(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is a %s: want a regular file", name, kindOf(info.Mode()))
+	case info.Size() > most:
+		return nil, fmt.Errorf("%s: %d bytes: want at most %d", name, info.Size(), most)
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxForeign {
-		return nil, fmt.Errorf("%s: %d bytes: want at most %d", name, info.Size(), maxForeign)
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s: more than %d bytes", name, most)
 	}
-	return os.ReadFile(name)
+	return data, err
+}
+
+// kindOf names what is not a regular file.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "directory"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	}
+	return "special file"
 }

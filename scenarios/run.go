@@ -43,8 +43,8 @@ type Result struct {
 // drainAt is how many rows may wait in memory before they are written.
 const drainAt = 1 << 14
 
-// InputError is an error of a scenario that shows when it is built: nothing has
-// been run and nothing was written.
+// InputError is an error of a scenario that shows when it is built, or of the
+// place of its run directory: nothing has been run and nothing was written.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
@@ -84,7 +84,7 @@ func (w *world) create(o Options) (*trace.Writer, error) {
 	out, err := trace.Create(o.Out, trace.Manifest{Name: s.Name, Description: s.Description, Mode: trace.ModeSimulated, Compat: s.Compat, Seed: s.Seed,
 		Versions: map[string]string{"rdmasim": o.Version, "go": runtime.Version()}, Host: trace.ThisHost(), ScenarioHash: Hash(s), Warmup: trace.Seconds(s.Warmup)}, w.names)
 	if err != nil {
-		return nil, err
+		return nil, &InputError{fmt.Errorf("run directory %s cannot be made: %w", o.Out, err)}
 	}
 	for name, data := range map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree} {
 		if err := out.File(name, data); err != nil {

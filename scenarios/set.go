@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -62,6 +64,9 @@ func (s *source) settingValue(text string, bad func(string, string, string, ...a
 	}
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	doc, err := decodeDocument(dec)
+	if errors.Is(err, io.EOF) {
+		return nil, bad("", "", "the value is a comment: quote it if the # belongs to it")
+	}
 	if err != nil {
 		_, problem := yamlError(err)
 		return nil, bad("", "", "the value is not YAML: %s", problem)

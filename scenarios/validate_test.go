@@ -211,6 +211,8 @@ func TestLint(t *testing.T) {
 			"s.yaml:5:10: switch.ecn: dcqcn needs marks, and switches mark nothing in priority 0"}},
 		{"switch: {" + ecn + ", dscp_map: {26: 3, 48: 3}}", []string{"s.yaml:5:60: switch.dscp_map: CNPs of DSCP 48 wait in the queue of the data, priority 3"}},
 		{"switch: {" + ecn + ", trust: pcp}", []string{"s.yaml:5:67: switch.trust: switches look at the priority of the VLAN tag, and frames of encapsulation none have none"}},
+		{"switch: {" + ecn + ", balance: {method: spray}}", []string{
+			"s.yaml:5:78: switch.balance.method: packets of a queue pair overtake each other, and with recovery go_back_n whatever arrives out of order is sent again"}},
 		{"switch: {" + ecn + ", vtep: true}", nil},
 		{"switch: {" + ecn + ", vtep: true}\nnic: {encapsulation: vxlan}", []string{
 			"s.yaml:6:22: nic.encapsulation: frames leave the hosts in VXLAN (nic.encapsulation) and switches put them into another (switch.vtep): one of the two is enough"}},

@@ -26,7 +26,7 @@ func reaction(r *Run) Figure {
 		r.addMoments(p.Plot)
 		f.Panels = append(f.Panels, p)
 		f.Table = seriesTable(b.all(), "queue pair, most slowed first", Bitrate)
-		captions = append(captions, fmt.Sprintf("most slowed down is %s: %s on average, and %s at most", b.named[0].Object, Bitrate(b.named[0].since()), Bitrate(b.named[0].Peak)))
+		captions = append(captions, fmt.Sprintf("most slowed down is %s, to %s on average from %s", b.named[0].Object, Bitrate(b.named[0].since()), Bitrate(b.named[0].Peak)))
 	}
 	if len(alphas) > 0 {
 		p := r.timePanel(150)
@@ -44,7 +44,7 @@ func reaction(r *Run) Figure {
 		}
 		f.Panels = append(f.Panels, p)
 		s := b.named[0]
-		captions = append(captions, fmt.Sprintf("alpha of %s is %s on average", s.Object, Number(s.since())))
+		captions = append(captions, fmt.Sprintf("the average alpha of %s is %s", s.Object, Number(s.since())))
 		if len(rates) == 0 {
 			f.Table = seriesTable(b.all(), "queue pair, highest alpha first", Number)
 		}

@@ -205,7 +205,12 @@ func (w *writer) losses() {
 		w.say(from, "%s dropped: %s.", were(total, "packet"), figure.List(parts))
 	}
 	if n := w.m.Packets.Retransmitted; n != nil && *n > 0 {
-		w.say([]string{"packets.retransmitted"}, "%s sent again.", were(*n, "packet"))
+		from, text := []string{"packets.retransmitted"}, were(*n, "packet")+" sent again"
+		if late, ok := w.r.CounterSum(trace.CountOutOfSequence); ok && late > 0 && total == 0 {
+			from = append(from, "counters.csv "+trace.CountOutOfSequence)
+			text += fmt.Sprintf(" although none was lost: %s arrived out of order, and a receiver takes packets in order alone", figure.Count(int64(late), "packet"))
+		}
+		w.say(from, "%s.", text)
 	}
 }
 

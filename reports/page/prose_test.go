@@ -78,6 +78,8 @@ var stories = []story{
 		want: "1 packet was dropped: 1 in a lossless class. A lossless class must not lose packets: its headroom was too small, or PFC did not reach the sender."},
 	{name: "drops by cause", counters: []trace.Counter{count("leaf0:1", 0, trace.CountDropLossy, 2), count("leaf0:1", 3, trace.CountDropFault, 40), count("h1", -1, trace.CountRetransmitted, 1)}, head: "Losses",
 		want: "42 packets were dropped: 2 in a lossy class for want of buffer and 40 by injected faults. 1 packet was sent again."},
+	{name: "reordering", counters: append(near(0), count("h1", -1, trace.CountRetransmitted, 7), count("h0", -1, trace.CountOutOfSequence, 5)), head: "Losses",
+		want: "No packet was dropped. 7 packets were sent again although none was lost: 5 packets arrived out of order, and a receiver takes packets in order alone."},
 	{name: "no drops", counters: near(0), head: "Losses", want: "No packet was dropped."},
 	{name: "queue stayed below Kmin", counters: []trace.Counter{count("leaf0:0/q3", -1, trace.CountQueueMax, 90e3)}, kmin: "100KB", head: "Queues and marking",
 		want: "The longest queue was leaf0:0/q3: at most 90 KB; marking there begins at Kmin = 100 KB and rises until Kmax = 1 MB. ECN marked nothing, because no queue exceeded Kmin."},

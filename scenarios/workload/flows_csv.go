@@ -27,7 +27,7 @@ const maxFlows = 10_000_000
 // the first four required. Start is in seconds unless it has a unit, bytes may
 // have one. An error names file and line.
 func parseFlows(name string, text []byte) ([]Flow, []int, error) {
-	r := csv.NewReader(bytes.NewReader(text))
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // spreadsheets begin with a byte order mark
 	r.FieldsPerRecord = -1
 	r.Comment = '#'
 	r.TrimLeadingSpace = true

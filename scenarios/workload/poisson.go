@@ -105,7 +105,11 @@ func (w poisson) sizes(c *Context) (Sizes, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cdf_file: %w", err)
 		}
-		return ParseCDF(w.CDFFile, text)
+		cdf, err := ParseCDF(w.CDFFile, text)
+		if err != nil {
+			return nil, fmt.Errorf("cdf_file: %w", err)
+		}
+		return cdf, nil
 	}
 	switch w.CDF {
 	case "fixed", "exponential":

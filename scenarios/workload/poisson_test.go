@@ -103,7 +103,7 @@ func TestPoissonErrors(t *testing.T) {
 		`poisson: load: NaN: want a share of the link above 0 and up to 1, such as 30%`:                 func(p *workload.PoissonParams) { p.Load = sim.Ratio(math.NaN()) },
 		`poisson: load: 1e-18 is less than a message a day (host h0, 100Gbps)`:                          func(p *workload.PoissonParams) { p.Load = 1e-18 },
 		`poisson: cdf_file: open no.txt: no such file`:                                                  func(p *workload.PoissonParams) { p.CDFFile = "no.txt" },
-		`poisson: short.txt: the distribution ends at 99 %: the last point must be at 100`:              func(p *workload.PoissonParams) { p.CDFFile = "short.txt" },
+		`poisson: cdf_file: short.txt: the distribution ends at 99 %: the last point must be at 100`:    func(p *workload.PoissonParams) { p.CDFFile = "short.txt" },
 		`poisson: size: 0B: want 1B..2GiB (cdf: fixed takes its size from size)`:                        func(p *workload.PoissonParams) { p.CDF = "fixed" },
 		`poisson: size: 1KB: only cdf: fixed and exponential take a size`:                               func(p *workload.PoissonParams) { p.Size = sim.KB },
 		`poisson: connection: "each": want per_message or per_peer`:                                     func(p *workload.PoissonParams) { p.Connection = "each" },
