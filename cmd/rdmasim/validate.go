@@ -130,7 +130,14 @@ func (a *app) explain(id string) error {
 	if err != nil {
 		return inputError(fmt.Errorf("--explain: %w", err))
 	}
+	equations, err := row.Equations()
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(a.stdout, "%s  %s\n\n%s\n", id, row.Title, row.Explain)
+	if len(equations) > 0 {
+		fmt.Fprintf(a.stdout, "\nWhat is expected is computed by:\n\n%s", strings.Join(equations, ""))
+	}
 	if row.Lacks != "" {
 		fmt.Fprintf(a.stdout, "\nIt cannot be run yet: %s\n", row.Lacks)
 	}

@@ -85,6 +85,7 @@ func (m DCQCN) ApproximateP() float64 {
 }
 
 // ApproximateQueue returns the queue in bytes at the published closed form.
+// Source: the oracle dcqcn_fixed_point_approx.
 func (m DCQCN) ApproximateQueue() float64 {
 	return m.ApproximateP()/m.Pmax*float64(m.Kmax-m.Kmin) + float64(m.Kmin)
 }

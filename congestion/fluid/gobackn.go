@@ -31,7 +31,8 @@ var (
 )
 
 // RecoveryWindow returns W, the packets sent from a lost one until its NAK
-// acts: 1 + RTT C/(8 L) for packets of so many bytes on the wire.
+// acts: 1 + RTT C/(8 L) for packets of so many bytes on the wire. Source: the
+// oracle go_back_n_random.
 func RecoveryWindow(rtt sim.Duration, rate sim.Rate, wire sim.Bytes) float64 {
 	return 1 + rtt.Seconds()*float64(rate)/(8*float64(wire))
 }

@@ -1,7 +1,11 @@
 package figure
 
 import (
+	"cmp"
+	"image/color"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,8 +20,8 @@ type Curve struct {
 	Lines          []CurveLine
 }
 
-// CurveLine is one series of a curve. Smooth ones are joined, the others are
-// points with intervals of Y - Half .. Y + Half where Half is given.
+// CurveLine is one series of a curve. Smooth ones are joined in the order of X,
+// the others are points with intervals of Y - Half .. Y + Half where Half is given.
 type CurveLine struct {
 	Name       string
 	Smooth     bool
@@ -38,6 +42,9 @@ func (c Curve) Figure() Figure {
 	if math.IsInf(xlo, 1) {
 		return empty(c.Title, "There is nothing to draw.")
 	}
+	if room := (xhi - xlo) / 40; !c.XLog { // no point stands on the frame
+		xlo, xhi = xlo-room, xhi+room
+	}
 	curveAxis(&p.X, c.XLabel, c.XLog, xlo, xhi)
 	if !c.YLog {
 		ylo = min(ylo, 0)
@@ -48,34 +55,44 @@ func (c Curve) Figure() Figure {
 	table := Table{Head: []string{"series", c.XLabel, c.YLabel}}
 	for i := range c.Lines {
 		l := &c.Lines[i]
-		pts := l.points()
+		pts, half := l.points()
 		if len(pts) == 0 {
 			continue
 		}
 		sty := seriesStyle(i)
 		if l.Smooth {
 			p.Add(line{pts: pts, sty: sty})
-		} else {
-			sty.Dashes = nil
-			p.Add(measured{pts: pts, half: l.Half, sty: sty})
-			for _, q := range pts {
-				table.Rows = append(table.Rows, []string{l.Name, tickNumber(q.x), tickNumber(q.y)})
-			}
+			panel.Legend = append(panel.Legend, Key{Label: l.Name, Line: sty})
+			continue
 		}
-		panel.Legend = append(panel.Legend, Key{Label: l.Name, Line: sty})
+		sty.Dashes = nil
+		p.Add(measured{pts: pts, half: half, sty: sty})
+		panel.Legend = append(panel.Legend, Key{Label: l.Name, Ring: sty.Color})
+		for _, q := range pts {
+			table.Rows = append(table.Rows, []string{l.Name, tickNumber(q.x), tickNumber(q.y)})
+		}
 	}
 	return Figure{Name: c.Name, Title: c.Title, Panels: []Panel{panel}, Table: table}
 }
 
-// points are the points of a line that are numbers.
-func (l *CurveLine) points() []xy {
-	var pts []xy
+// points are the points of a line that are numbers: those of a smooth one from
+// left to right, of another as they come, with their intervals.
+func (l *CurveLine) points() (pts []xy, half []float64) {
 	for i := range min(len(l.X), len(l.Y)) {
 		if finite(l.X[i]) && finite(l.Y[i]) {
 			pts = append(pts, xy{l.X[i], l.Y[i]})
+			if i < len(l.Half) {
+				half = append(half, l.Half[i])
+			} else {
+				half = append(half, 0)
+			}
 		}
 	}
-	return pts
+	if l.Smooth {
+		slices.SortStableFunc(pts, func(a, b xy) int { return cmp.Compare(a.x, b.x) })
+		return pts, nil
+	}
+	return pts, half
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -95,12 +112,20 @@ func (c *Curve) span(of func(*CurveLine, int) (lo, hi float64)) (lo, hi float64)
 }
 
 func curveAxis(a *plot.Axis, label string, log bool, lo, hi float64) {
-	one := scale{div: 1}
+	s := plainScale
+	if what, ok := strings.CutSuffix(label, " (bytes)"); ok && hi >= 100e3 {
+		label, s = what, pick(byteScales, hi)
+	}
 	if log && lo > 0 {
-		logarithmic(a, label, one, lo/1.1, hi*1.1)
+		logarithmic(a, label, s, lo/1.1, hi*1.1)
 		return
 	}
-	linear(a, label, one, lo, hi)
+	linear(a, label, s, lo, hi)
+}
+
+// ring is the mark of a measured point.
+func ring(c color.Color) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: draw.RingGlyph{}}
 }
 
 // measured are points with their intervals.
@@ -112,13 +137,13 @@ type measured struct {
 
 func (d measured) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	glyph := draw.GlyphStyle{Color: d.sty.Color, Radius: vg.Points(3), Shape: draw.RingGlyph{}}
+	glyph := ring(d.sty.Color)
 	if len(d.pts) > 60 {
 		glyph.Radius = vg.Points(1)
 	}
 	for i, q := range d.pts {
 		at := vg.Point{X: tx(q.x), Y: ty(q.y)}
-		if i < len(d.half) && d.half[i] > 0 && finite(d.half[i]) {
+		if d.half[i] > 0 && finite(d.half[i]) {
 			c.StrokeLine2(d.sty, at.X, max(ty(q.y-d.half[i]), c.Min.Y), at.X, min(ty(q.y+d.half[i]), c.Max.Y))
 		}
 		c.DrawGlyph(glyph, at)

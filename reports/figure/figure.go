@@ -65,6 +65,7 @@ type Key struct {
 	Label string
 	Line  draw.LineStyle // drawn if its width is positive
 	Fill  color.Color    // drawn if not nil
+	Ring  color.Color    // the mark of a measured point, drawn if not nil
 }
 
 // Table is the text alternative of a figure.

@@ -24,6 +24,7 @@ const (
 	titleHeight vg.Length = 26
 	legendRow   vg.Length = 16
 	legendThumb vg.Length = 22
+	legendRing  vg.Length = 8
 	panelGap    vg.Length = 10
 
 	// axisLabelWidth is the room for the name of a vertical axis.
@@ -40,7 +41,7 @@ func legendRows(keys []Key, width vg.Length) [][]Key {
 	var x vg.Length
 	for _, k := range keys {
 		k.Label = elide(k.Label, maxName)
-		w := legendThumb + 5 + textWidth(sty, k.Label) + 14
+		w := k.thumb() + 5 + textWidth(sty, k.Label) + 14
 		if len(rows) == 0 || x+w > width {
 			rows, x = append(rows, nil), 0
 		}
@@ -48,6 +49,14 @@ func legendRows(keys []Key, width vg.Length) [][]Key {
 		x += w
 	}
 	return rows
+}
+
+// thumb is the room for what stands before the label.
+func (k *Key) thumb() vg.Length {
+	if k.Ring != nil {
+		return legendRing
+	}
+	return legendThumb
 }
 
 func (p *Panel) legendHeight() vg.Length {
@@ -137,8 +146,11 @@ func drawLegend(area draw.Canvas, keys []Key) {
 			if k.Line.Width > 0 {
 				area.StrokeLine2(k.Line, x, y, x+legendThumb, y)
 			}
-			area.FillText(sty, vg.Point{X: x + legendThumb + 5, Y: y}, k.Label)
-			x += legendThumb + 5 + textWidth(sty, k.Label) + 14
+			if k.Ring != nil {
+				area.DrawGlyph(ring(k.Ring), vg.Point{X: x + k.thumb()/2, Y: y})
+			}
+			area.FillText(sty, vg.Point{X: x + k.thumb() + 5, Y: y}, k.Label)
+			x += k.thumb() + 5 + textWidth(sty, k.Label) + 14
 		}
 		y -= legendRow
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -18,21 +19,18 @@ that reaches alpha (B' - 8 n t_ECN).
 12 MB, n 32, t_flight 22.4 KB, beta 8: 24.475 KB and 21.756 KB.
 The static bound t_PFC > n t_ECN gives 0.765 KB from the same formula, where the paper prints 0.85 KB.
 Source: Zhu et al., SIGCOMM'15, section 4.`,
+	Oracles:   []string{"sigcomm15_thresholds"},
 	Scenarios: []string{"fan-out.yaml"},
 	Measure:   measureBounds,
 })
 
-// bounds returns B' and the bounds of t_PFC and t_ECN, bytes.
-func bounds(buffer, flight, ports, beta float64) (pool, pfc, ecn float64) {
-	pool = buffer - 8*ports*flight
-	return pool, pool / (8 * ports), beta * pool / (8 * ports * (beta + 1))
-}
+// paperSwitch is the switch of SIGCOMM'15, section 4.
+var paperSwitch = fluid.SwitchBuffer{Buffer: 12 * sim.MB, Ports: 32, Priorities: 8, Flight: 22_400}
 
 func measureBounds(b *Bench) error {
 	const source = "SIGCOMM'15 4"
-	pool, pfc, ecn := bounds(12e6, 22_400, 32, 8)
-	b.Near("t_PFC bound, 12 MB, 32 ports", 24.475, one(pfc/1e3), 0.001, "KB", source)
-	b.Near("t_ECN bound, beta 8", 21.756, one(ecn/1e3), 0.001, "KB", source)
+	b.Near("t_PFC bound, 12 MB, 32 ports", 24.475, one(paperSwitch.PFC()/1e3), 0.001, "KB", source)
+	b.Near("t_ECN bound, beta 8", 21.756, one(paperSwitch.DynamicECN(8)/1e3), 0.001, "KB", source)
 	type point struct {
 		kmin     sim.Bytes
 		alpha    string
@@ -49,7 +47,7 @@ func measureBounds(b *Bench) error {
 		if p.level > b.Level {
 			continue
 		}
-		mark, crossing, err := b.race(p.kmin, p.alpha, pool)
+		mark, crossing, err := b.race(p.kmin, p.alpha)
 		if err != nil {
 			return err
 		}
@@ -65,7 +63,7 @@ func measureBounds(b *Bench) error {
 
 // race returns when the first packet was marked, at the end of that bin of
 // 1 us, and when the first priority reached its threshold; never if it did not.
-func (b *Bench) race(kmin sim.Bytes, alpha string, pool float64) (mark, crossing sim.Time, err error) {
+func (b *Bench) race(kmin sim.Bytes, alpha string) (mark, crossing sim.Time, err error) {
 	var list []string
 	for prio := range 8 {
 		for h := range 32 {
@@ -73,7 +71,8 @@ func (b *Bench) race(kmin sim.Bytes, alpha string, pool float64) (mark, crossing
 		}
 	}
 	set := []string{"traffic=[{flows: {list: [" + strings.Join(list, ", ") + "]}}]", "switch.buffer.alpha=" + alpha,
-		fmt.Sprintf("switch.buffer.size=%dB", int64(pool)+33*8*22_400)}
+		// One port more, that of the sender, with its headroom.
+		"switch.buffer.size=" + (paperSwitch.Buffer + sim.Bytes(paperSwitch.Priorities)*paperSwitch.Flight).String()}
 	for prio := range 8 {
 		set = append(set, fmt.Sprintf("switch.ecn.%d={kmin: %v, kmax: %v, pmax: 1}", prio, kmin, kmin))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -14,6 +15,7 @@ var _ = register("B2", Row{
 	Explain: `A priority group may use alpha times the free shared buffer: XOFF where q >= alpha (B - sum of all q).
 n groups that grow alike reach it at alpha B / (1 + n alpha); B is the buffer without headroom and reserves.
 Source: A. Choudhury and E. Hahne, IEEE/ACM Transactions on Networking 6(2), 1998; Guo et al., SIGCOMM'16, section 6.2.`,
+	Oracles:   []string{"dynamic_threshold"},
 	Scenarios: []string{"stopped-receiver.yaml"},
 	Measure:   measureThreshold,
 })
@@ -48,7 +50,9 @@ func measureThreshold(b *Bench) error {
 		{3, "1/64", 1. / 64, 100 * sim.Gbps, 9 * sim.MB, Quick}, {2, "1/2", 1. / 2, 400 * sim.Gbps, 24 * sim.MB, Quick},
 	}
 	const headroom, frame = 100 * sim.KB, 1086
-	found, want := Line{Name: "simulated, alpha 1"}, oracle("B alpha / (1 + n alpha), alpha 1", 1, 32, func(n float64) float64 { return 1 / (1 + n) })
+	found, want := Line{Name: "simulated, alpha 1"}, oracle("B alpha / (1 + n alpha), alpha 1", 1, 32, func(n float64) float64 {
+		return fluid.DynamicFree(1*sim.Byte, n, 1) // at alpha 1 as much stays free as each may hold, and only n alpha counts
+	})
 	for _, p := range points {
 		if p.level > b.Level {
 			continue
@@ -66,7 +70,7 @@ func measureThreshold(b *Bench) error {
 			return err
 		}
 		o.Discard()
-		expect := p.value * float64(p.size) / (1 + float64(p.n)*p.value)
+		expect := fluid.DynamicThreshold(p.size, p.value, p.n)
 		low, high := inf, 0.0
 		for _, v := range at {
 			low, high = min(low, v), max(high, v)

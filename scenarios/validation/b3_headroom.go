@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/fabric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
@@ -19,6 +20,7 @@ H = 2 t_prop C/8 + 2 (frame + 20) + 84 + C t_response / 8, with frame + 20 and 8
 The product's headroom: auto adds one frame for the case that no shared buffer is left for the frame that crosses the threshold.
 No drop at H for any phase of the reverse frame; drops at H - 2 frames.
 Source: IEEE 802.1Qbb annex O for a switch without interface delays; derived.`,
+	Oracles:   []string{"headroom_ideal"},
 	Scenarios: []string{"headroom.yaml"},
 	Measure:   measureHeadroom,
 })
@@ -33,17 +35,18 @@ type roomCase struct {
 	level    Level
 }
 
-func (c roomCase) frame() sim.Bytes {
-	if c.write {
-		return plainFrame(c.mtu) + simnic.SizeRETH
-	}
-	return plainFrame(c.mtu)
-}
+func (c roomCase) framing() fluid.Framing { return fluid.Framing{RETH: c.write} }
+
+func (c roomCase) frame() sim.Bytes { return c.framing().Frame(sim.Bytes(c.mtu)) }
+
+func (c roomCase) wire() sim.Bytes { return c.framing().Wire(sim.Bytes(c.mtu)) }
+
+// delay is that of the cable.
+func (c roomCase) delay() sim.Duration { return sim.Length(c.cable * 1000).Delay() }
 
 // need is H.
 func (c roomCase) need() sim.Bytes {
-	prop := sim.Length(c.cable * 1000).Delay()
-	return c.rate.BytesIn(2*prop+c.response) + 2*(c.frame()+overhead) + simnic.SizePFC + overhead
+	return fluid.IdealHeadroom(c.rate, c.delay(), c.response, c.frame())
 }
 
 // outcome is what a sweep of the phase found.
@@ -51,7 +54,7 @@ type roomOutcome struct{ drops, used float64 }
 
 // sweep runs every phase with a headroom.
 func (c roomCase) sweep(b *Bench, headroom sim.Bytes, phases int) (r roomOutcome, err error) {
-	step := c.rate.TxTime(c.frame()+overhead) / sim.Duration(phases)
+	step := c.rate.TxTime(c.wire()) / sim.Duration(phases)
 	fill := c.rate.TxTime(4 * sim.MB / 64)
 	set := []string{"topology.star.rate=" + c.rate.String(), fmt.Sprintf("topology.star.cable=%dm", c.cable), fmt.Sprintf("nic.path_mtu=%d", c.mtu), fmt.Sprintf("nics.0.path_mtu=%d", c.mtu),
 		"switch.pfc.response=" + c.response.String(), "switch.buffer.headroom=" + headroom.String(),
@@ -90,14 +93,14 @@ func measureHeadroom(b *Bench) error {
 		if i < 3 && c.response == 0 { // the three that are written down
 			b.Exact(what+"H", [...]sim.Bytes{7296, 7328, 13472}[i].String(), c.need().String(), "derived")
 		}
-		auto := fabric.Headroom(c.rate, c.rate, 2*sim.Length(c.cable*1000).Delay(), c.response, c.frame(), overhead, simnic.SizePFC)
+		auto := fabric.Headroom(c.rate, c.rate, 2*c.delay(), c.response, c.frame(), c.wire()-c.frame(), simnic.SizePFC)
 		b.Exact(what+"headroom: auto", (c.need() + c.frame()).String(), auto.String(), "derived")
 		r, err := c.sweep(b, c.need(), phases)
 		if err != nil {
 			return err
 		}
 		b.Exact(what+fmt.Sprintf("drops at H %d, all of %d phases", c.need(), phases), 0, r.drops, "derived")
-		b.Within(what+"most used", float64(c.need()-2*(c.frame()+overhead)), float64(c.need()), one(r.used), "B", "derived")
+		b.Within(what+"most used", float64(c.need()-2*c.wire()), float64(c.need()), one(r.used), "B", "derived")
 		found.at(float64(c.need()), r.used)
 		want.at(float64(c.need()), float64(c.need()))
 		if r, err = c.sweep(b, c.need()-2*c.frame(), phases); err != nil {

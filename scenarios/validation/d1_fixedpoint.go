@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rdmasim/congestion"
+	"rdmasim/congestion/fluid"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
 	"rdmasim/sim/stat"
@@ -25,6 +26,7 @@ the fluid model within queue 0.9 to 1.35 times, alpha 8 %, CNPs 1.0 to 1.18 time
 and at every point a second model of packets that shares no code with the product, one event queue, N pacers and one port:
 queue within 5 %, alpha and CNPs within 3 %. Utilisation over 0.995, Jain's index over 0.9.
 Sources: Zhu et al., SIGCOMM'15, section 5; Zhu et al., CoNEXT'16, section 3 and the authors' MATLAB.`,
+	Oracles:   []string{"dcqcn_fixed_point", "dcqcn_fixed_point_approx"},
 	Scenarios: []string{"dcqcn-long.yaml"},
 	Measure:   measureFixedPoint,
 })
@@ -44,18 +46,11 @@ func (c longFlows) settings() []string {
 		fmt.Sprintf("nic.frame={payload: %dB, header: 60B, overhead: 0B}", c.packet-60)}, c.sets...)
 }
 
-// fluid returns the model's parameters from those of the scenario.
-func (c longFlows) fluid(s *scenarios.Spec) dcqcnFluid {
-	p := s.NIC.Congestion.Params.(congestion.DCQCNParams)
-	packets := float64(c.packet) * 8 // bits
-	return dcqcnFluid{rc: float64(c.rate) / float64(c.n) / packets, tau: p.CNPInterval.Seconds(), alphaTimer: p.AlphaTimer.Seconds(), timer: p.RateTimer.Seconds(),
-		bytes: float64(p.ByteCounter) / float64(c.packet), rai: float64(p.RAI) / packets, f: float64(p.F)}
-}
-
-// queue is the queue at which a marking curve has probability p, in bytes.
-func queueAtMark(s *scenarios.Spec, p float64) float64 {
-	e := s.Switch.ECN[3]
-	return float64(e.Kmin) + p/float64(e.Pmax)*float64(e.Kmax-e.Kmin)
+// fluid returns the fluid model with the parameters of the scenario.
+func (c longFlows) fluid(s *scenarios.Spec) fluid.DCQCN {
+	p, e := s.NIC.Congestion.Params.(congestion.DCQCNParams), s.Switch.ECN[3]
+	return fluid.DCQCN{Capacity: c.rate, Flows: c.n, Packet: sim.Bytes(c.packet), CNPInterval: p.CNPInterval, AlphaTimer: p.AlphaTimer, RateTimer: p.RateTimer,
+		ByteCounter: p.ByteCounter, F: p.F, G: float64(p.G), RAI: p.RAI, Kmin: e.Kmin, Kmax: e.Kmax, Pmax: float64(e.Pmax)}
 }
 
 // model returns the same as a model of packets; links of the star take the same
@@ -132,18 +127,20 @@ func measureFixedPoint(b *Bench) error {
 		if err != nil {
 			return err
 		}
-		f := c.fluid(s).fixed()
+		f, err := c.fluid(s).FixedPoint()
+		if err != nil {
+			return err
+		}
 		got, err := b.settle(c)
 		if err != nil {
 			return err
 		}
-		q := queueAtMark(s, f.p)
 		what := fmt.Sprintf("%v, N %d, %d-byte packets: ", c.rate, c.n, c.packet)
 		const source = "SIGCOMM'15 5, exact root"
-		b.Within(what+"mean queue", 0.9*q/1e3, 1.35*q/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, q/1e3))
+		b.Within(what+"mean queue", 0.9*f.Queue/1e3, 1.35*f.Queue/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, f.Queue/1e3))
 		if c.n == 2 && c.rate == 40*sim.Gbps {
-			b.Near(what+"alpha", f.alpha, got.alpha, 0.08, "", source)
-			b.Within(what+"CNPs per flow", f.cnp, 1.18*f.cnp, got.cnp, "/s", source)
+			b.Near(what+"alpha", f.Alpha, got.alpha, 0.08, "", source)
+			b.Within(what+"CNPs per flow", f.CNPRate, 1.18*f.CNPRate, got.cnp, "/s", source)
 		}
 		if b.Level > Short {
 			b.agrees(what, c.model(s), got)
@@ -169,15 +166,21 @@ func (b *Bench) drawFixedPoint(found Line) error {
 	if err != nil {
 		return err
 	}
-	share := func(gbps float64) dcqcnFluid {
-		d := longFlows{n: 1, rate: sim.Rate(gbps * 1e9), packet: 1000}.fluid(s)
-		return d
+	exact := Line{Name: "fluid model, exact root", Oracle: true}
+	printed := oracle("fluid model, published approximation", 2.7, 30, func(gbps float64) float64 { return oneFlow(s, gbps).ApproximateQueue() / 1e3 })
+	for _, gbps := range printed.X {
+		f, err := oneFlow(s, gbps).FixedPoint()
+		if err != nil {
+			return err
+		}
+		exact.at(gbps, f.Queue/1e3)
 	}
-	exact := oracle("fluid model, exact root", 2.7, 30, func(x float64) float64 { return queueAtMark(s, share(x).fixed().p) / 1e3 })
-	printed := oracle("fluid model, published approximation", 2.7, 30, func(x float64) float64 {
-		d := share(x)
-		return queueAtMark(s, d.approximate(d.rc, 1)) / 1e3
-	})
 	b.Draw(Curve{Name: "queue", Title: "Mean queue of long DCQCN flows", X: Axis{Label: "fair share C/N (Gb/s)", Log: true}, Y: Axis{Label: "mean queue (KB)", Log: true}, Lines: []Line{exact, printed, found}})
 	return nil
+}
+
+// oneFlow is the fluid model of one flow at a rate: the fixed point depends on
+// C/N alone.
+func oneFlow(s *scenarios.Spec, gbps float64) fluid.DCQCN {
+	return longFlows{n: 1, rate: sim.Rate(gbps * 1e9), packet: 1000}.fluid(s)
 }

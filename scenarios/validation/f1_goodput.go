@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/verbs/simnic"
 )
@@ -13,24 +14,23 @@ var _ = register("F1", Row{
 	Explain: `goodput = C * MTU / (MTU + 14 Ethernet + 20 IPv4 + 8 UDP + 12 BTH + 4 ICRC + 4 FCS + 20 preamble and gap),
 with 4 more for a VLAN tag and 20 more for IPv6; middle packets carry no RETH.
 Sources: IEEE 802.3 clauses 3 and 4; RFC 791, 768, 8200; InfiniBand Architecture volume 1, 9.2, and annex A17.`,
+	Oracles:   []string{"wire_efficiency"},
 	Scenarios: []string{"one-stream.yaml"},
 	Measure:   measureGoodput,
 })
 
 // wireShare is the payload's share of what full packets take on the wire.
 func wireShare(mtu int, encapsulation string) float64 {
-	f := simnic.SizeEthernet + simnic.SizeIPv4 + simnic.SizeUDP + simnic.SizeBTH + simnic.SizeICRC + simnic.SizeFCS
-	switch encapsulation {
-	case "vlan":
-		f += simnic.SizeVLAN
-	case "ipv6":
-		f += simnic.SizeIPv6 - simnic.SizeIPv4
-	}
-	return float64(mtu) / float64(mtu+f+overhead)
+	return fluid.Framing{VLAN: encapsulation == "vlan", IPv6: encapsulation == "ipv6"}.Efficiency(sim.Bytes(mtu))
 }
 
-// overhead is preamble, start delimiter and gap: IEEE 802.3, 4.2.3.2.2.
-const overhead = 20
+// plainFrame is a full frame without RETH, plainWire what it takes on the wire.
+func plainFrame(mtu int) sim.Bytes { return fluid.Framing{}.Frame(sim.Bytes(mtu)) }
+
+func plainWire(mtu int) sim.Bytes { return fluid.Framing{}.Wire(sim.Bytes(mtu)) }
+
+// ackWire is what an ACK takes on the wire: a frame without payload, and an AETH.
+func ackWire() sim.Bytes { return plainWire(simnic.SizeAETH) }
 
 func measureGoodput(b *Bench) error {
 	type point struct {
@@ -63,6 +63,6 @@ func measureGoodput(b *Bench) error {
 		}
 	}
 	b.Draw(Curve{Name: "goodput", Title: "Goodput of one WRITE stream at 100 Gb/s", X: Axis{Label: "path MTU (bytes)", Log: true}, Y: Axis{Label: "goodput (Gb/s)"},
-		Lines: []Line{oracle("MTU / (MTU + 82)", 256, 4096, func(x float64) float64 { return 100 * x / (x + 82) }), found}})
+		Lines: []Line{oracle("MTU / (MTU + 82)", 256, 4096, func(x float64) float64 { return 100 * wireShare(int(x), "none") }), found}})
 	return nil
 }

@@ -4,55 +4,25 @@ import (
 	"fmt"
 	"testing"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
+	"rdmasim/verbs/simnic"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// paper is DCQCN of SIGCOMM'15 at a fair share, in packets of 1000 bytes.
-func paper(t *testing.T, c longFlows) dcqcnFluid {
-	b := &Bench{}
-	s, err := b.Spec("dcqcn-long.yaml", c.settings()...)
-	require.NoError(t, err)
-	return c.fluid(s)
-}
-
-// The fixed points that the literature's own equations have.
-func TestFixedPointTable(t *testing.T) {
-	for _, c := range []struct {
-		rate           sim.Rate
-		n              int
-		p, printed     float64
-		alpha, cnp, kb float64
-	}{
-		{40 * sim.Gbps, 2, 7.770e-4, 9.247e-4, 0.1014, 1852, 20.15},
-		{100 * sim.Gbps, 10, 1.888e-3, 2.320e-3, 0.1218, 2228, 41.81},
-	} {
-		l := longFlows{n: c.n, rate: c.rate, packet: 1000}
-		d := paper(t, l)
-		f := d.fixed()
-		assert.InEpsilon(t, c.p, f.p, 5e-4)
-		assert.InEpsilon(t, c.alpha, f.alpha, 5e-4)
-		assert.InEpsilon(t, c.cnp, f.cnp, 5e-4)
-		assert.InEpsilon(t, c.printed, d.approximate(float64(c.rate)/8000, float64(c.n)), 5e-4)
+// The scenario of D1 is the fluid model at the parameters of the paper: what the
+// tests of the fluid model say about its fixed point is said about this one.
+func TestLongFlowsAreThePaper(t *testing.T) {
+	for _, l := range []longFlows{{n: 2, rate: 40 * sim.Gbps, packet: 1000}, {n: 10, rate: 100 * sim.Gbps, packet: 1500}} {
 		b := &Bench{}
-		s, err := b.Spec("dcqcn-long.yaml")
+		s, err := b.Spec("dcqcn-long.yaml", l.settings()...)
 		require.NoError(t, err)
-		assert.InEpsilon(t, c.kb*1e3, queueAtMark(s, f.p), 5e-4)
-	}
-}
-
-// The fixed point depends on rate and number of flows by their quotient alone,
-// and the published approximation is always above it.
-func TestFixedPointDependsOnFairShare(t *testing.T) {
-	for n := 1; n <= 14; n++ {
-		one := paper(t, longFlows{n: n, rate: 40 * sim.Gbps, packet: 1000})
-		ten := paper(t, longFlows{n: 10 * n, rate: 400 * sim.Gbps, packet: 1000})
-		assert.InEpsilon(t, one.fixed().p, ten.fixed().p, 1e-9)
-		ratio := one.approximate(one.rc, 1) / one.fixed().p
-		assert.True(t, ratio > 1.02 && ratio < 1.6, "N %d: the approximation is %v of the root", n, ratio)
+		paper := fluid.SIGCOMM15(l.rate, l.n)
+		paper.Packet, paper.Delay = sim.Bytes(l.packet), 0 // a fixed point has no delay
+		assert.Equal(t, paper, l.fluid(s))
 	}
 }
 
@@ -124,16 +94,17 @@ func TestIncastWithOtherHeaders(t *testing.T) {
 	}
 }
 
-// The closed forms at points that have names.
-func TestClosedForms(t *testing.T) {
-	assert.InEpsilon(t, 1.6, waiting(0.8, 0), 1e-12)
-	assert.InEpsilon(t, 3.2, waiting(0.8, 1), 1e-12)
-	assert.InEpsilon(t, 9.025, waiting(0.95, 0), 1e-12)
-	assert.InEpsilon(t, 0.95233, goBackN(1e-3, 50), 1e-4)
-	assert.InEpsilon(t, 0.8361, goBackN(1./256, 50), 1e-3)
-	assert.InEpsilon(t, 0.92585, wireShare(1024, "none"), 1e-4)
-	assert.InEpsilon(t, 0.97570, wireShare(4096, "ipv6"), 1e-4)
-	assert.EqualValues(t, 7296, roomCase{rate: 100 * sim.Gbps, cable: 40, mtu: 1024}.need())
+// What a row calls a case is that case of the oracle.
+func TestCases(t *testing.T) {
+	assert.Equal(t, fluid.Framing{}.Efficiency(1024), wireShare(1024, "none"))
+	assert.Equal(t, fluid.Framing{VLAN: true}.Efficiency(256), wireShare(256, "vlan"))
+	assert.Equal(t, fluid.Framing{IPv6: true}.Efficiency(4096), wireShare(4096, "ipv6"))
+	assert.EqualValues(t, simnic.RoCEv2(1024, "none").Ack+20, ackWire())
+	assert.InDeltaSlice(t, []float64{1. / 6, 1. / 6, 1. / 6, 1. / 2}, lots()[0].shares(), 1e-12)
+	assert.InDeltaSlice(t, []float64{1. / 6, 1. / 6, 1. / 3, 1. / 3}, lots()[1].shares(), 1e-12)
+	// 8 x 64 KB at 100 Gb/s take 44.24 us; a frame, two ACKs, four cables and
+	// two passes of the switch come on top.
 	c := incastCase{senders: 8, message: 64 * sim.KB, mtu: 1024, rate: 100 * sim.Gbps}
-	assert.InEpsilon(t, 44.24e-6, c.finish(0, 0)-c.rate.TxTime(1106).Seconds()-2*c.rate.TxTime(86).Seconds(), 1e-3)
+	base := c.rate.TxTime(1106) + 2*c.rate.TxTime(86) + 4*10*sim.Nanosecond + 2*300*sim.Nanosecond
+	assert.InDelta(t, 44.24e-6+base.Seconds(), c.oracle(10*sim.Nanosecond, 300*sim.Nanosecond).Finish(), 5e-9)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/sim/stat"
 )
@@ -16,6 +17,7 @@ PFC pauses ports, so each of k active ingress ports gets C/k, shared evenly by t
 3+1: H4 C/2, the others C/6; 2+1+1: the two that share a port C/6, the others C/3.
 With DCQCN all have C/4. Rates are on the wire: goodput times (frame + 20) / MTU.
 Source: Zhu et al., SIGCOMM'15, section 2.2 and figures 3 and 8; derived.`,
+	Oracles:   []string{"pfc_parking_lot", "wire_efficiency"},
 	Scenarios: []string{"parking-lot.yaml"},
 	Measure:   measureParkingLot,
 })
@@ -26,7 +28,7 @@ type lot struct {
 	sets  []string
 	rate  sim.Rate
 	mtu   int
-	want  map[string]float64 // share of C by host
+	ports []int // senders behind each ingress port of the last switch, from h1 on
 	level Level
 }
 
@@ -34,8 +36,7 @@ type lot struct {
 const behind = "topology.custom.links.2.b=t2"
 
 func lots() []lot {
-	three := map[string]float64{"h1": 1. / 6, "h2": 1. / 6, "h3": 1. / 6, "h4": 1. / 2}
-	split := map[string]float64{"h1": 1. / 6, "h2": 1. / 6, "h3": 1. / 3, "h4": 1. / 3}
+	three, split := []int{3, 1}, []int{2, 1, 1}
 	return []lot{
 		{"3+1", nil, 40 * sim.Gbps, 1024, three, Short},
 		{"2+1+1", []string{behind}, 40 * sim.Gbps, 1024, split, Short},
@@ -44,6 +45,16 @@ func lots() []lot {
 		{"3+1, 10 us links", []string{"topology.custom.delay=10us", "switch.buffer.size=60MB"}, 40 * sim.Gbps, 1024, three, Quick},
 		{"3+1, alpha 1", []string{"switch.buffer.alpha=1"}, 25 * sim.Gbps, 1024, three, Quick},
 	}
+}
+
+// shares returns the shares of C that h1 to h4 get.
+func (l lot) shares() (list []float64) {
+	for i, r := range fluid.ParkingLot(l.rate, l.rate, l.ports...) {
+		for range l.ports[i] {
+			list = append(list, r/float64(l.rate))
+		}
+	}
+	return list
 }
 
 // wireRates returns what each host sent as a share of the rate C.
@@ -75,11 +86,11 @@ func measureParkingLot(b *Bench) error {
 			return err
 		}
 		o.Discard()
-		for _, h := range []string{"h1", "h2", "h3", "h4"} {
-			c := float64(l.rate) / 1e9
-			b.Near(fmt.Sprintf("%s, %v, MTU %d: %s", l.name, l.rate, l.mtu, strings.ToUpper(h)), l.want[h]*c, one(rates[h]*c), 0.02, "Gb/s", "SIGCOMM'15 2.2")
-			found.at(l.want[h], rates[h])
-			want.at(l.want[h], l.want[h])
+		for i, share := range l.shares() {
+			h, c := fmt.Sprintf("h%d", i+1), float64(l.rate)/1e9
+			b.Near(fmt.Sprintf("%s, %v, MTU %d: %s", l.name, l.rate, l.mtu, strings.ToUpper(h)), share*c, one(rates[h]*c), 0.02, "Gb/s", "SIGCOMM'15 2.2")
+			found.at(share, rates[h])
+			want.at(share, share)
 		}
 	}
 	b.Draw(Curve{Name: "shares", Title: "Shares of the receiver's link under PFC alone", X: Axis{Label: "derived share"}, Y: Axis{Label: "simulated share"}, Lines: []Line{want, found}})
@@ -101,7 +112,7 @@ func (b *Bench) fairParkingLot() error {
 			return err
 		}
 		for i, r := range got {
-			b.Near(fmt.Sprintf("%s, DCQCN: H%d", l.name, i+1), 10, stat.Interval{Mean: r.Mean * 40, Half: r.Half * 40, N: r.N}, 0.1, "Gb/s", "SIGCOMM'15 6.1")
+			b.Near(fmt.Sprintf("%s, DCQCN: H%d", l.name, i+1), fluid.FairShare(l.rate, len(got))/1e9, stat.Interval{Mean: r.Mean * 40, Half: r.Half * 40, N: r.N}, 0.1, "Gb/s", "SIGCOMM'15 6.1")
 		}
 	}
 	return nil

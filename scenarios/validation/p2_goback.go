@@ -3,8 +3,8 @@ package validation
 import (
 	"fmt"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
-	"rdmasim/verbs/simnic"
 )
 
 var _ = register("P2", Row{
@@ -15,6 +15,7 @@ begins the message again (go-back-0): goodput exactly 0. Go-back-N wastes the W 
 until the sender has gone back: goodput (1 - W/k) of the lossless one, W = 1 + RTT C / (8 L), L on the wire.
 READ is not part of the model yet; SEND and WRITE are.
 Source: Guo et al., SIGCOMM'16, section 4.1 (every 256th by the last byte of the IP identification); derived.`,
+	Oracles:   []string{"go_back_0", "go_back_n_periodic", "go_back_n_random", "wire_efficiency"},
 	Scenarios: []string{"go-back-0.yaml"},
 	Measure:   measureGoBack0,
 })
@@ -42,12 +43,11 @@ func measureGoBack0(b *Bench) error {
 		if err != nil {
 			return err
 		}
-		packet := p.rate.TxTime(plainFrame(p.mtu) + overhead)
-		ack := p.rate.TxTime(sim.Bytes(simnic.RoCEv2(p.mtu, "none").Ack) + overhead)
-		rtt := 2*packet + 2*ack + 4*p.delay + 2*o.Spec.Switch.Latency
-		w := 1 + rtt.Seconds()/packet.Seconds()
+		packet := p.rate.TxTime(plainWire(p.mtu))
+		rtt := 2*packet + 2*p.rate.TxTime(ackWire()) + 4*p.delay + 2*o.Spec.Switch.Latency
+		w := fluid.RecoveryWindow(rtt, p.rate, plainWire(p.mtu))
 		what := fmt.Sprintf("%s, every %dth, MTU %d, %v, W %.4g", p.verb, p.every, p.mtu, p.rate, w)
-		b.Near("go-back-N, "+what, (1-w/float64(p.every))*float64(p.rate)*wireShare(p.mtu, "none")/1e9, one(o.Goodput()/1e9), 0.02, "Gb/s", "derived")
+		b.Near("go-back-N, "+what, fluid.GoBackNPeriodic(float64(p.every), w)*float64(p.rate)*wireShare(p.mtu, "none")/1e9, one(o.Goodput()/1e9), 0.02, "Gb/s", "derived")
 		o.Discard()
 		if o, err = b.Run("go-back-0.yaml", append(set, "nic.recovery=go_back_0")...); err != nil {
 			return err
@@ -58,6 +58,9 @@ func measureGoBack0(b *Bench) error {
 			return err
 		}
 		for _, f := range list {
+			if fluid.GoBack0Completes(p.every, int(f.Bytes)/p.mtu) {
+				return fmt.Errorf("%s: a message of %v is too short to be lost for good", what, f.Bytes)
+			}
 			if f.End >= 0 {
 				done++
 			}

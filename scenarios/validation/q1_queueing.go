@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/sim/stat"
 	"rdmasim/sim/trace"
@@ -17,22 +18,19 @@ M/D/1 rho^2 / (2 (1 - rho)), M/M/1 rho^2 / (1 - rho); both are Pollaczek and Khi
 Lq = rho^2 (1 + c^2) / (2 (1 - rho)), c the coefficient of variation of the service time.
 The bytes waiting are Lq times the mean size, as a packet's wait does not depend on its own size.
 Source: L. Kleinrock, Queueing Systems, volume 1, sections 3.2 and 5.6.`,
+	Oracles:   []string{"md1", "mm1"},
 	Scenarios: []string{"poisson-port.yaml"},
 	Measure:   measureQueueing,
 })
 
-// waiting is the mean number of waiting customers of M/G/1; c2 is the squared
-// coefficient of variation of the service time.
-func waiting(rho, c2 float64) float64 { return rho * rho * (1 + c2) / (2 * (1 - rho)) }
-
 // law is a distribution of packet sizes.
 type law struct {
 	name    string
-	c2      float64
-	mean    float64  // frame bytes that a queue accounts per packet
-	wire    float64  // bytes per packet on the link
-	payload float64  // mean payload
-	sets    []string // of the scenario
+	waiting func(rho float64) float64 // mean number of waiting packets
+	mean    float64                   // frame bytes that a queue accounts per packet
+	wire    float64                   // bytes per packet on the link
+	payload float64                   // mean payload
+	sets    []string                  // of the scenario
 }
 
 func lawsOfService() []law {
@@ -40,8 +38,8 @@ func lawsOfService() []law {
 	// payload and one byte, without preamble and gap, so that the service time
 	// is exponential but for that byte.
 	return []law{
-		{name: "M/D/1", c2: 0, mean: 1086, wire: 1106, payload: 1024},
-		{name: "M/M/1", c2: 1, mean: 3001, wire: 3001, payload: 3000, sets: []string{"nic.frame={payload: 60000B, header: 1B, ack: 66B, overhead: 0B}",
+		{name: "M/D/1", waiting: fluid.MD1Waiting, mean: 1086, wire: 1106, payload: 1024},
+		{name: "M/M/1", waiting: fluid.MM1Waiting, mean: 3001, wire: 3001, payload: 3000, sets: []string{"nic.frame={payload: 60000B, header: 1B, ack: 66B, overhead: 0B}",
 			"traffic.0.poisson.cdf=exponential", "traffic.0.poisson.size=3000B"}},
 	}
 }
@@ -102,12 +100,12 @@ func measureQueueing(b *Bench) error {
 			if err != nil {
 				return err
 			}
-			b.Near(fmt.Sprintf("%s, rho %v, %d packets", l.name, p.rho, got[0].N*n), waiting(p.rho, l.c2), got[0], tolerance, "packets", "Kleinrock")
+			b.Near(fmt.Sprintf("%s, rho %v, %d packets", l.name, p.rho, got[0].N*n), l.waiting(p.rho), got[0], tolerance, "packets", "Kleinrock")
 			found.at(p.rho, got[0].Mean)
 			found.Half = append(found.Half, got[0].Half)
 		}
 		b.Draw(Curve{Name: "waiting-" + l.name[:1] + l.name[2:3], Title: "Packets waiting under Poisson arrivals, " + l.name, X: Axis{Label: "utilisation"}, Y: Axis{Label: "packets waiting", Log: true},
-			Lines: []Line{oracle("Pollaczek-Khinchine", 0.2, 0.93, func(rho float64) float64 { return waiting(rho, l.c2) }), found}})
+			Lines: []Line{oracle("Pollaczek-Khinchine", 0.2, 0.93, l.waiting), found}})
 	}
 	return nil
 }

@@ -3,9 +3,9 @@ package validation
 import (
 	"fmt"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
-	"rdmasim/verbs/simnic"
 )
 
 var _ = register("Q2", Row{
@@ -17,6 +17,7 @@ finish = N * S * (frame + 20) / payload * 8 / C + base, where base is what the f
 peak queue = (N - 1) * S * frame / payload at t = S/C: N - 1 of N links' worth of frames wait when the senders have finished.
 PFC only moves the queue into the senders: the same finish and no drop.
 Source: work conservation; derived.`,
+	Oracles:   []string{"incast"},
 	Scenarios: []string{"incast-once.yaml"},
 	Measure:   measureIncast,
 })
@@ -35,18 +36,11 @@ func (c incastCase) settings() []string {
 		"traffic.0.incast.message=" + c.message.String()}
 }
 
-// plainFrame is a full frame without RETH.
-func plainFrame(mtu int) sim.Bytes {
-	return sim.Bytes(mtu + simnic.SizeEthernet + simnic.SizeIPv4 + simnic.SizeUDP + simnic.SizeBTH + simnic.SizeICRC + simnic.SizeFCS)
-}
-
-// finish is when the last ACK of an incast over one switch arrives.
-func (c incastCase) finish(cable, latency sim.Duration) float64 {
-	frame := plainFrame(c.mtu)
-	load := float64(c.senders) * float64(c.message) * float64(frame+overhead) / float64(c.mtu) * 8 / float64(c.rate)
-	ack := sim.Bytes(simnic.RoCEv2(c.mtu, "none").Ack) + overhead
-	base := c.rate.TxTime(frame+overhead) + 2*cable + latency + 2*c.rate.TxTime(ack) + 2*cable + latency
-	return load + base.Seconds()
+// oracle is the incast over one switch of that latency, to the arrival of the
+// last ACK.
+func (c incastCase) oracle(cable, latency sim.Duration) fluid.Incast {
+	base := c.rate.TxTime(plainWire(c.mtu)) + 2*cable + latency + 2*c.rate.TxTime(ackWire()) + 2*cable + latency
+	return fluid.Incast{Senders: c.senders, Message: c.message, Payload: sim.Bytes(c.mtu), Frame: plainFrame(c.mtu), Rate: c.rate, Base: base}
 }
 
 func measureIncast(b *Bench) error {
@@ -65,9 +59,8 @@ func measureIncast(b *Bench) error {
 		if err != nil {
 			return err
 		}
-		cable := sim.Length(2000).Delay()
-		queue := float64(c.senders-1) * float64(c.message) * float64(plainFrame(c.mtu)) / float64(c.mtu)
-		expect := c.finish(cable, o.Spec.Switch.Latency)
+		in := c.oracle(sim.Length(2000).Delay(), o.Spec.Switch.Latency)
+		queue, expect := in.Peak(), in.Finish()
 		if err := b.incastFinish(o, what+": finish", expect); err != nil {
 			return err
 		}

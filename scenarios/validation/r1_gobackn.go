@@ -5,9 +5,9 @@ import (
 	"math"
 	"strconv"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
-	"rdmasim/verbs/simnic"
 )
 
 var _ = register("R1", Row{
@@ -19,13 +19,10 @@ L bytes of a packet on the wire, RTT from the start of a packet to the arrival o
 A retransmission that is lost again is not answered by a second NAK (InfiniBand Architecture, 9.7.5.2.8), so that one
 loss in 1/p waits for the local ACK timeout T: p T C / (8 L) more packets. The scenario has the small T of 65.5 us.
 Source: renewal argument; derived.`,
+	Oracles:   []string{"go_back_n_random", "wire_efficiency"},
 	Scenarios: []string{"go-back-n.yaml"},
 	Measure:   measureGoBackN,
 })
-
-// goBackN is the share of the lossless goodput that is left at loss
-// probability p where a loss wastes w packets.
-func goBackN(p, w float64) float64 { return (1 - p) / (1 - p + p*w) }
 
 // lossCase is one point of R1.
 type lossCase struct {
@@ -39,10 +36,9 @@ type lossCase struct {
 
 // window is W of a cable, and what the second loss of a packet adds to it.
 func (c lossCase) window() (w, again float64) {
-	packet := c.rate.TxTime(plainFrame(c.mtu) + overhead)
-	ack := c.rate.TxTime(sim.Bytes(simnic.RoCEv2(c.mtu, "none").Ack) + overhead)
-	rtt := packet + ack + 2*c.delay
-	return 1 + rtt.Seconds()/packet.Seconds(), c.p * scenarios.AckTimeout(c.timeout).Seconds() / packet.Seconds()
+	packet := c.rate.TxTime(plainWire(c.mtu))
+	rtt := packet + c.rate.TxTime(ackWire()) + 2*c.delay
+	return fluid.RecoveryWindow(rtt, c.rate, plainWire(c.mtu)), c.p * scenarios.AckTimeout(c.timeout).Seconds() / packet.Seconds()
 }
 
 func measureGoBackN(b *Bench) error {
@@ -53,7 +49,7 @@ func measureGoBackN(b *Bench) error {
 		{1e-4, 100 * sim.Gbps, 1024, 2 * us, 5, Quick}, {1e-2, 100 * sim.Gbps, 1024, 1 * us, 3, Quick},
 		{1e-3, 400 * sim.Gbps, 4096, 2 * us, 4, Full}, {3e-3, 25 * sim.Gbps, 256, 5 * us, 5, Quick},
 	}
-	found, found4 := Line{Name: "simulated, W 48"}, 0.0
+	found, found4 := Line{}, 0.0
 	for _, c := range points {
 		if c.level > b.Level {
 			continue
@@ -61,7 +57,7 @@ func measureGoBackN(b *Bench) error {
 		w, again := c.window()
 		// So many packets that there are 20 000 losses (2000 in short tests).
 		losses := [...]float64{Short: 2000, Quick: 5000, Full: 20_000}[b.Level]
-		packet := c.rate.TxTime(plainFrame(c.mtu) + overhead)
+		packet := c.rate.TxTime(plainWire(c.mtu))
 		span := sim.Duration(losses / c.p * (1 + c.p*w) * float64(packet))
 		got, err := b.Replicate("go-back-n.yaml", []string{"links.0.data_loss=" + strconv.FormatFloat(c.p, 'g', -1, 64), "topology.custom.rate=" + c.rate.String(),
 			fmt.Sprintf("topology.custom.delay=%dps", c.delay), fmt.Sprintf("nic.path_mtu=%d", c.mtu), fmt.Sprintf("nic.timeout=%d", c.timeout),
@@ -71,15 +67,16 @@ func measureGoBackN(b *Bench) error {
 		if err != nil {
 			return err
 		}
-		b.Near(fmt.Sprintf("p %g, W %.4g, %v, MTU %d, timeout %d", c.p, w, c.rate, c.mtu, c.timeout), goBackN(c.p, w+again), got[0], 0.02, "of lossless", "derived")
+		b.Near(fmt.Sprintf("p %g, W %.4g, %v, MTU %d, timeout %d", c.p, w, c.rate, c.mtu, c.timeout), fluid.GoBackN(c.p, w+again), got[0], 0.02, "of lossless", "derived")
 		if c.delay == 2*us && c.rate == 100*sim.Gbps {
 			found.at(c.p, got[0].Mean)
 			found.Half = append(found.Half, got[0].Half)
 			found4 = w
+			found.Name = fmt.Sprintf("simulated, W %.3g", w)
 		}
 	}
 	b.Draw(Curve{Name: "goodput", Title: "Goodput of go-back-N under random loss", X: Axis{Label: "loss probability", Log: true}, Y: Axis{Label: "share of the lossless goodput"},
-		Lines: []Line{oracleLog("(1-p)/(1-p+pW)", 1e-5, 0.03, func(p float64) float64 { return goBackN(p, found4) }), found}})
+		Lines: []Line{oracleLog("(1-p)/(1-p+pW)", 1e-5, 0.03, func(p float64) float64 { return fluid.GoBackN(p, found4) }), found}})
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"rdmasim/congestion/fluid"
 	"rdmasim/sim"
 )
 
@@ -26,12 +27,29 @@ type Row struct {
 	Title   string // what is reproduced, a short noun phrase
 	Explain string // the oracle: equation, where it holds, source
 	Hard    bool   // a row that fails fails the validation
+	// Oracles are the ids in congestion/fluid of what the row compares with.
+	Oracles []string
 	// Scenarios are the files of this package that the row runs.
 	Scenarios []string
 	// Lacks says why the row cannot be run yet, and what it will need; "" where
 	// it can. Such a row has no Measure.
 	Lacks   string
 	Measure func(*Bench) error
+}
+
+// Equations returns what the oracles of the row compute, where that holds, and
+// who says so, one text per
+// oracle. The error names an id that congestion/fluid does not have.
+func (r Row) Equations() ([]string, error) {
+	list := make([]string, len(r.Oracles))
+	for i, id := range r.Oracles {
+		o, err := fluid.Explain(id)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = o.String()
+	}
+	return list, nil
 }
 
 // Rows is the catalogue of rows by id.
