@@ -383,4 +383,3 @@ func (w *world) headroom(node, p int, sp *SwitchSpec, pc fabric.PortConfig) sim.
 	}
 	return fabric.Headroom(pc.RxRate, pc.Rate, there+pc.Delay, response, frame, pc.Overhead, pc.PFCSize)
 }
-
