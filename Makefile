@@ -30,7 +30,7 @@ test-full: ## all tests
 
 .PHONY: race
 race: ## the race detector where there are goroutines
-	$(GO) test -race -short -run 'Engine|Workers' $(TESTFLAGS) ./sim ./scenarios
+	$(GO) test -race -short -run 'Engine|Workers|TestInterrupt' $(TESTFLAGS) ./sim ./scenarios ./cmd/rdmasim
 
 .PHONY: bench
 bench: ## the speed of the simulator: ns per packet-hop, allocations, memory
@@ -41,7 +41,7 @@ lint: ## gofmt, go vet and golangci-lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) run $(GOLANGCI) run ./...
+	$(GO) run $(GOLANGCI) run --allow-parallel-runners ./...
 
 .PHONY: fuzz-seeds
 fuzz-seeds: ## every fuzz target on its seeds
