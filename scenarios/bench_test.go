@@ -73,6 +73,7 @@ func benchRun(b *testing.B, s *Spec, workers int) {
 		b.ReportMetric(r.CPU*1e9/float64(r.PacketHops), "cpu-ns/hop")
 		b.ReportMetric(r.Wall*1e9/float64(r.PacketHops), "wall-ns/hop")
 		b.ReportMetric(float64(r.PacketHops), "hops")
+		b.ReportMetric(float64(r.Workers), "workers")
 		b.ReportMetric(float64(r.Events)/float64(r.PacketHops), "events/hop")
 		b.ReportMetric(float64(peakRSS())/(1<<20), "rss-MiB")
 		runtime.GC()
