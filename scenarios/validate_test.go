@@ -235,5 +235,5 @@ func TestNearestWord(t *testing.T) {
 	for word, want := range map[string]string{"swich": "switch", "Buffer": "buffer", "zzz": "", "": "", "nics": "nic", "kmni": "kmin"} {
 		require.Equal(t, want, nearest(word, []string{"switch", "nic", "buffer", "kmin"}), word)
 	}
-	require.Equal(t, fmt.Sprint([]int{3, 1, 0, 9}), fmt.Sprint([]int{distance("kitten", "sitting", 9), distance("a", "b", 9), distance("x", "x", 9), distance("", "123456789", 9)}))
+	require.Equal(t, fmt.Sprint([]int{3, 1, 0, 9}), fmt.Sprint([]int{wordDistance("kitten", "sitting", 9), wordDistance("a", "b", 9), wordDistance("x", "x", 9), wordDistance("", "123456789", 9)}))
 }

@@ -3,35 +3,16 @@ package main
 import (
 	"fmt"
 	"strings"
-)
 
-// distance is the Levenshtein distance of a and b in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
+	"rdmasim/sim"
+)
 
 // closest returns the member of names that is most like s, "" when none is
 // like it: more than a third of the letters differ, and s begins none.
 func closest(s string, names []string) string {
 	best, bestDistance := "", len(s)/3+2
 	for _, n := range names {
-		d := distance(strings.ToLower(s), strings.ToLower(n))
+		d := sim.EditDistance(strings.ToLower(s), strings.ToLower(n))
 		if len(s) > 1 && strings.HasPrefix(n, s) {
 			d = min(d, 1)
 		}

@@ -3,7 +3,6 @@ package metric
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -175,7 +174,7 @@ func unknownPath(name string) string {
 		if !strings.HasPrefix(p.Name, "completions.") {
 			all = append(all, p.Name)
 		}
-		if d := distance(name, p.Name); d < best {
+		if d := sim.EditDistance(name, p.Name); d < best {
 			nearest, best = p.Name, d
 		}
 	}
@@ -187,25 +186,4 @@ func unknownPath(name string) string {
 		s += fmt.Sprintf(" (did you mean %s?)", nearest)
 	}
 	return s + ": want one of " + strings.Join(all, ", ") + ", completions.STATUS"
-}
-
-// distance is Levenshtein's, over bytes.
-func distance(a, b string) int {
-	prev := make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	row := slices.Clone(prev)
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(prev[j]+cost, prev[j+1]+1, row[j]+1)
-		}
-		prev, row = row, prev
-	}
-	return prev[len(b)]
 }

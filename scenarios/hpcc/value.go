@@ -121,29 +121,9 @@ func nanoseconds(s string) (sim.Duration, error) {
 func nearest(s string, names []string) string {
 	best, least := "", len(s)/2+1
 	for _, n := range names {
-		if d := distance(s, n); d < least {
+		if d := sim.EditDistance(s, n); d < least {
 			best, least = n, d
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

@@ -21,7 +21,6 @@ type Check struct {
 	Value     *float64 `json:"value,omitempty"` // the measured number, where it is one
 	Half      *float64 `json:"half,omitempty"`  // half of its 95 % confidence interval
 	Seeds     int      `json:"seeds,omitempty"`
-	Why       string   `json:"why,omitempty"` // of a check that does not hold: what is known about it
 }
 
 // Confidence of the intervals that verdicts state.
@@ -74,14 +73,6 @@ func (b *Bench) measured(c Check, got stat.Interval, unit string) {
 		c.Half, c.Seeds = &h, got.N
 	}
 	b.add(c)
-}
-
-// Unmet says what is known about the last check if it does not hold. It fails
-// all the same.
-func (b *Bench) Unmet(why string) {
-	if c := &b.result.Checks[len(b.result.Checks)-1]; !c.OK {
-		c.Why = why
-	}
 }
 
 // Exact checks that two values print alike.

@@ -2,7 +2,6 @@ package validation
 
 import (
 	"os"
-	"strings"
 
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
@@ -47,17 +46,6 @@ func (o *Outcome) Sum(name string) (sum float64) {
 		}
 	}
 	return sum
-}
-
-// Max returns the largest value of a counter over objects that begin with
-// prefix.
-func (o *Outcome) Max(name, prefix string) (top float64) {
-	for i := range o.counters {
-		if c := &o.counters[i]; c.Name == name && strings.HasPrefix(c.Object, prefix) {
-			top = max(top, c.Value)
-		}
-	}
-	return top
 }
 
 // Of returns the sum over all priorities of a counter of one object.

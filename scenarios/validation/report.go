@@ -46,11 +46,6 @@ func (r *Report) Text(w io.Writer) error {
 		return err
 	}
 	for _, x := range r.Results {
-		for i := range x.Checks {
-			if c := &x.Checks[i]; c.Why != "" {
-				fmt.Fprintf(w, "%s  %s: %s\n", x.ID, c.What, c.Why)
-			}
-		}
 		if x.Lacks != "" {
 			fmt.Fprintf(w, "%s  %s: %s: %s\n", x.ID, verdictNotYet, x.Title, x.Lacks)
 		}
@@ -96,13 +91,6 @@ func (r *Report) Markdown(w io.Writer, dir string) error {
 		}
 	}
 	b.WriteString("\n" + r.Summary() + "\n")
-	for _, x := range r.Results {
-		for i := range x.Checks {
-			if c := &x.Checks[i]; c.Why != "" {
-				fmt.Fprintf(&b, "\n%s, %s: %s.\n", x.ID, c.What, c.Why)
-			}
-		}
-	}
 	if dir != "" {
 		for _, x := range r.Results {
 			for _, c := range x.Curves {

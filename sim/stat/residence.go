@@ -152,9 +152,6 @@ func (l *Level) Set(t sim.Time, v int64) {
 	l.Add(v, 0)
 }
 
-// Value returns the value set last.
-func (l *Level) Value() int64 { return l.value }
-
 // Restart forgets what was before t and goes on from the present value.
 func (l *Level) Restart(t sim.Time) {
 	l.Reset()
