@@ -169,7 +169,17 @@ func (s *Switch) ResetStat(now sim.Time) {
 	}
 }
 
-// Counters reports the totals at the end of the measured interval.
+// TxPackets returns how many frames the switch has sent since the counters
+// were reset.
+func (s *Switch) TxPackets() (n uint64) {
+	for i := range s.ports {
+		n += s.ports[i].txPackets
+	}
+	return n
+}
+
+// Counters reports the totals at the end of the measured interval. It may be
+// called once, with the time at which the interval ends.
 func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 	span := now.Sub(s.start)
 	node := s.Cfg.Name
