@@ -331,6 +331,9 @@ func (s *Switch) mark(o *swPort, q *EgressQueue, m *packet.Packet, length int64)
 		m.ECN = packet.CE
 	}
 	q.Marked++
+	if o.tap != nil && e.At == MarkAtDequeue {
+		o.tap.Marked(length)
+	}
 }
 
 // classOf maps a frame to its priority on this hop.
