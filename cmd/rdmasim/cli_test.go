@@ -199,7 +199,7 @@ func TestOtherCommands(t *testing.T) {
 		"version":   versionLine() + "\n",
 		"--version": versionLine() + "\n",
 		"check demo": "scenario     demo  ok\n" +
-			"fabric       128 hosts, 80 switches, 384 links\npacket-hops  about 1.2M\nwall time    about 0.3 s\nmemory       about 40 MB\ndisk         about 2 MB\n",
+			"fabric       128 hosts, 80 switches, 384 links\ndeadlock     not possible: no priority is lossless\npacket-hops  about 1.2M\nwall time    about 0.3 s\nmemory       about 40 MB\ndisk         about 2 MB\n",
 	} {
 		code, stdout, stderr := command(&fakeProduct{}, line)
 		assert.Equal(t, exitOK, code, "%s: %s", line, stderr)
