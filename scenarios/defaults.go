@@ -80,6 +80,7 @@ func DefaultNIC() NICSpec {
 		CNPPriority:   6,  // CNP_802P_PRIO, mlxconfig
 		CNPDSCP:       48, // CNP_DSCP, mlxconfig
 		AckDSCP:       -1,
+		TTL:           64, // RFC 1700; default of Linux
 		Encapsulation: "none",
 		Frame:         FrameSpec{Overhead: AutoValue[sim.Bytes]()},
 		AckEvery:      16, // a choice: responders coalesce as they please (InfiniBand Architecture, 9.7.5.1), and do

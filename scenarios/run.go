@@ -153,6 +153,7 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 		if w.check != nil {
 			w.check(t)
 		}
+		w.lookForDeadlocks(t)
 		rows := 0
 		for _, k := range w.sinks {
 			rows += k.Len()
@@ -192,6 +193,7 @@ func (w *world) drain(out *trace.Writer) error {
 
 // finish writes what is known only at the end.
 func (w *world) finish(out *trace.Writer, res *Result) error {
+	w.reportDeadlocks(res.End)
 	for _, n := range w.nics {
 		if n != nil {
 			n.Unfinished()

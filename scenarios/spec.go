@@ -29,6 +29,7 @@ type Spec struct {
 	NIC         NICSpec       `key:"nic" doc:"every NIC"`
 	NICs        []NICRule     `key:"nics" doc:"exceptions: hosts whose name matches take these values instead"`
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
+	Routes      []RouteRule   `key:"routes" doc:"static routes: at some switches, traffic to some hosts leaves by other ports than those of a shortest path; they may loop"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
@@ -157,6 +158,7 @@ type NICSpec struct {
 	CNPPriority   int             `key:"cnp_priority" range:"0..7" doc:"priority of CNPs"`
 	CNPDSCP       int             `key:"cnp_dscp" range:"0..63" doc:"DSCP of CNPs"`
 	AckDSCP       int             `key:"ack_dscp" range:"-1..63" doc:"DSCP of ACK and NAK; -1: that of the data"`
+	TTL           int             `key:"ttl" range:"1..255" doc:"IPv4 time to live of what the NIC sends: a switch takes one away and discards what has none left"`
 	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet from host to host: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
 	Frame         FrameSpec       `key:"frame" doc:"sizes instead of the true RoCEv2 ones, for comparisons"`
 	AckEvery      int             `key:"ack_every" range:"1..65536" doc:"packets per ACK; the last packet of a message is always acknowledged"`
