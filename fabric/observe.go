@@ -10,6 +10,9 @@ import (
 )
 
 func (s *Switch) dropped(in int, m *packet.Packet, why string) {
+	if t := s.ports[in].tap; t != nil {
+		t.Dropped(s.node.Now(), in, *m, why)
+	}
 	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventDrop, Object: s.ports[in].id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: why})
 }
 

@@ -139,7 +139,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 // forward routes a frame and queues it. slot is that of a parked frame whose
 // last bit has come, 0 for a message that has just arrived.
 func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
-	if m.TTL == 0 {
+	if m.TTL <= 1 { // RFC 1812, section 5.3.1: a router that takes the last hop away discards
 		s.ports[in].Stat.DropFault++
 		s.dropped(in, m, "TTL expired")
 		s.discard(slot)
@@ -333,6 +333,9 @@ func (s *Switch) mark(o *swPort, q *EgressQueue, m *packet.Packet, length int64)
 		m.ECN = packet.CE
 	}
 	q.Marked++
+	if o.tap != nil && e.At == MarkAtDequeue {
+		o.tap.Marked(length)
+	}
 }
 
 // classOf maps a frame to its priority on this hop.
