@@ -120,6 +120,8 @@ type ECNSpec struct {
 	Pmax   sim.Ratio `key:"pmax" required:"true" doc:"marking probability at kmax"`
 	MarkAt string    `key:"mark_at" oneof:"dequeue,enqueue" doc:"when a packet is marked: on the queue that it leaves behind, or that it joins"`
 	Above  string    `key:"above_kmax" oneof:"mark_all,pmax" doc:"beyond kmax every packet is marked, or pmax of them"`
+
+	from baselineUse // the baseline that it starts from, until that is resolved
 }
 
 // ECNRateSpec is ECN for ports of one rate.
