@@ -34,8 +34,9 @@ type world struct {
 	fct       []hpcc.FCT       // rows of fct.txt, under the rules of the HPCC model
 	check     func(t sim.Time) // called between windows, by tests
 	exactly   bool             // as many workers as asked for, by tests
+	recorder  *recorder        // nil unless the run is captured
+	hops      uint64           // before the counters were reset
 	deadlocks deadlocks
-	hops      uint64 // before the counters were reset
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.

@@ -186,6 +186,15 @@ func (n *NIC) ResetStat(now sim.Time) {
 	}
 }
 
+// TxPackets returns how many frames the NIC has sent since the counters were
+// reset.
+func (n *NIC) TxPackets() (sum uint64) {
+	for i := range n.ports {
+		sum += n.ports[i].TxPackets()
+	}
+	return sum
+}
+
 // Counters reports the totals at the end of the measured interval.
 func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add := func(name string, v uint64) {

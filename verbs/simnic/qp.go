@@ -175,6 +175,9 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	q.nxt++
 	q.sent = max(q.sent, q.nxt)
 	n.stat.sent++
+	if first && !last && p.Tapped() != nil {
+		p.Tapped().Message(now, k, m.length)
+	}
 	p.Send(n.node, port, &k)
 	rate := q.rp.Rate(now)
 	q.rp.OnSend(now, wire)

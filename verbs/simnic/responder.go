@@ -224,6 +224,9 @@ func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
 		} else {
 			p.Stat.DropLossy++
 		}
+		if t := p.Tapped(); t != nil {
+			t.Dropped(n.node.Now(), port, *m, "receive buffer full")
+		}
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(size), Cause: "receive buffer full"})
 		return
 	}
