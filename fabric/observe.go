@@ -44,6 +44,7 @@ func (s *Switch) logXoff(in int, c uint8, g *PriorityGroup, limit int64) {
 		why = "headroom in use"
 	}
 	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventXoff, Object: s.ports[in].id, Peer: s.Cfg.Ports[in].PeerID, Prio: int8(c), Value: float64(g.Ingress), Cause: why})
+	s.logHeld(in, c)
 }
 
 func (s *Switch) logXon(in int, c uint8, g *PriorityGroup) {

@@ -38,6 +38,7 @@ type world struct {
 	recorder  *recorder        // nil unless the run is captured
 	hops      uint64           // before the counters were reset
 	deadlocks deadlocks
+	portIDs   [][]trace.ObjectID // by node and port
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -88,6 +89,7 @@ func build(s *Spec) (*world, error) {
 		w.engine.Connect(b, l.BPort, a, l.APort, w.delay(l.A, l.BtoA))
 	}
 	w.watchDeadlocks()
+	w.numberPorts()
 	return w, nil
 }
 
