@@ -69,6 +69,7 @@ type Port struct {
 	pending   uint8  // classes with a pause frame waiting to be sent
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
+	tamper    *tampers
 
 	Cfg    PortConfig
 	until  [8]sim.Time
@@ -87,6 +88,7 @@ type PortStat struct {
 	DropLossless, DropLossy  uint64
 	DropFault                uint64
 	DropBytes                uint64
+	Copies                   uint64 // that faults made of frames
 }
 
 // NewPort returns an idle port.
@@ -124,6 +126,10 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	}
 	p.txPackets++
 	p.txBytes += uint64(m.Size) + uint64(p.overhead)
+	if p.tamper != nil {
+		p.tamper.send(p, n, port, at, m)
+		return
+	}
 	n.Send(port, at, m)
 }
 

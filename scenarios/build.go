@@ -8,6 +8,7 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -35,6 +36,8 @@ type world struct {
 	check    func(t sim.Time) // called between windows, by tests
 	exactly  bool             // as many workers as asked for, by tests
 	hops     uint64           // before the counters were reset
+	faults   []*fault.Context
+	epoch    uint64 // of the routes: how often they have changed
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -83,7 +86,7 @@ func build(s *Spec) (*world, error) {
 		w.engine.Connect(a, l.APort, b, l.BPort, w.delay(l.B, l.AtoB))
 		w.engine.Connect(b, l.BPort, a, l.APort, w.delay(l.A, l.BtoA))
 	}
-	return w, nil
+	return w, w.inject()
 }
 
 // graph returns the topology of a scenario with its link rules applied.

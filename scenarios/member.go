@@ -6,6 +6,7 @@ import (
 
 	"rdmasim/congestion"
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
 )
@@ -45,6 +46,7 @@ var catalogues = map[string]catalogue{
 	"topology":   catalogueOf("Topologies", topology.Topologies),
 	"congestion": catalogueOf("Congestion control", congestion.Algorithms),
 	"workload":   catalogueOf("Workloads", workload.Workloads),
+	"fault":      catalogueOf("Faults", fault.Faults),
 }
 
 // paramsAt returns the parameters of the member that path ends at, such as
@@ -66,6 +68,10 @@ func (s *Spec) paramsAt(path string) any {
 		if i, err := strconv.Atoi(seg[1]); err == nil && i >= 0 && i < len(s.Traffic) {
 			return is(s.Traffic[i].Member, seg[2])
 		}
+	case len(seg) == 3 && seg[0] == "faults":
+		if i, err := strconv.Atoi(seg[1]); err == nil && i >= 0 && i < len(s.Faults) {
+			return is(s.Faults[i].Member, seg[2])
+		}
 	case len(seg) == 4 && seg[0] == "nics" && seg[2] == "congestion":
 		if i, err := strconv.Atoi(seg[1]); err == nil && i >= 0 && i < len(s.NICs) {
 			return is(s.NICs[i].NIC.Congestion, seg[3])
@@ -74,8 +80,8 @@ func (s *Spec) paramsAt(path string) any {
 	return nil
 }
 
-// NewMember returns the member of a catalogue ("topology", "congestion" or
-// "workload") with the parameters of a preset, or of none.
+// NewMember returns the member of a catalogue ("topology", "congestion",
+// "workload" or "fault") with the parameters of a preset, or of none.
 func NewMember(kind, name, preset string) (Member, error) {
 	c, ok := catalogues[kind]
 	if !ok {

@@ -212,6 +212,7 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 		}
 	}
 	hops += measured
+	w.faultCounters(add)
 	add(trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)})
 	out.Counters(list)
 	res.PacketHops = hops

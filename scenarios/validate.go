@@ -31,7 +31,7 @@ func Validate(s *Spec) error {
 	if err := s.walk(reflect.ValueOf(s).Elem(), "", nil); err != nil {
 		return err
 	}
-	checks := []func() error{s.checkRun, s.checkSeries, s.checkLinks, s.checkTraffic, s.checkExpect,
+	checks := []func() error{s.checkRun, s.checkSeries, s.checkLinks, s.checkTraffic, s.checkFaults, s.checkExpect,
 		func() error { return s.checkSwitch(&s.Switch, "switch") },
 		func() error { return s.checkNIC(&s.NIC, "nic") },
 	}
@@ -61,6 +61,8 @@ func (s *Spec) walk(v reflect.Value, at string, f *field) error {
 		return s.checkMember(v.Interface().(Member), at, catalogues[f.catalogue])
 	case t == trafficType:
 		return s.checkMember(v.Interface().(TrafficSpec).Member, at, catalogues["workload"])
+	case t == faultType:
+		return s.checkMember(v.Interface().(FaultSpec).Member, at, catalogues["fault"])
 	case isText(t):
 		return s.checkQuantity(v, at)
 	}

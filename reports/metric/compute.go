@@ -44,6 +44,7 @@ func Compute(run *trace.Run) (*Metrics, error) {
 	}
 	m.Queue = worstQueue(counters, &run.Topology, measured)
 	m.Headroom = mostUsedHeadroom(counters)
+	m.Faults = faults(counters)
 	return m, nil
 }
 

@@ -159,6 +159,10 @@ func (m *Metrics) Check(texts []string) (ok bool, err error) {
 		v := e.Check(m)
 		list, ok = append(list, v), ok && v.OK
 	}
+	for _, f := range m.Faults {
+		v := f.Verdict()
+		list, ok = append(list, v), ok && v.OK
+	}
 	m.Expect = list
 	return ok, nil
 }

@@ -34,6 +34,7 @@ type Metrics struct {
 	Headroom    Headroom       `json:"headroom_bytes" unit:"bytes"`
 	Completions map[string]int `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
 	ICRC        ICRC           `json:"icrc"`
+	Faults      []Fault        `json:"faults,omitempty"`
 	Expect      []Verdict      `json:"expect"`
 }
 
