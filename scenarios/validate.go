@@ -233,8 +233,22 @@ func (s *Spec) checkTraffic() error {
 func (s *Spec) checkExpect() error {
 	for i, text := range s.Expect {
 		if _, err := metric.ParseExpectation(text); err != nil {
-			return s.errorAt("expect."+strconv.Itoa(i), orEmpty(text), "%s", strings.TrimPrefix(oneLine(err.Error()), "expectation "+strconv.Quote(strings.TrimSpace(text))+": "))
+			return s.expectError(i, text, err)
 		}
 	}
 	return nil
+}
+
+// expectError puts the place within an expectation on top of its own.
+func (s *Spec) expectError(i int, text string, err error) error {
+	at := "expect." + strconv.Itoa(i)
+	bad, ok := err.(*metric.ExpectError)
+	if !ok {
+		return s.Locate(at, err)
+	}
+	e := s.errorAt(at, orEmpty(text), "%s", oneLine(bad.Problem)).(*Error)
+	if e.Pos.Line > 0 && s.source.text(at) == text {
+		e.Pos.Column += bad.Offset + s.source.quotes(at)
+	}
+	return e
 }

@@ -36,6 +36,8 @@ type Metrics struct {
 	ICRC        ICRC           `json:"icrc"`
 	Faults      []Fault        `json:"faults,omitempty"`
 	Expect      []Verdict      `json:"expect"`
+
+	run *trace.Run // that the figures are of; nil for figures read from a file
 }
 
 // Run says which run it was.
