@@ -70,6 +70,7 @@ type Port struct {
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
 	tamper    *tampers
+	tap       Tap // nil unless the port is watched
 
 	Cfg    PortConfig
 	until  [8]sim.Time
@@ -126,6 +127,9 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	}
 	p.txPackets++
 	p.txBytes += uint64(m.Size) + uint64(p.overhead)
+	if p.tap != nil {
+		p.tap.Sent(now, port, *m)
+	}
 	if p.tamper != nil {
 		p.tamper.send(p, n, port, at, m)
 		return

@@ -79,6 +79,9 @@ func (w *world) inject() error {
 	world.Reroute = func(down func(link int) bool) error {
 		r, err := topology.ShortestPathsWithout(w.graph, down)
 		if err == nil {
+			r, err = s.overridden(w.graph, r)
+		}
+		if err == nil {
 			world.Rebase(r)
 		}
 		return err
