@@ -255,6 +255,7 @@ func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
 	some(-1, trace.CountDropLossless, float64(p.Stat.DropLossless))
 	some(-1, trace.CountDropLossy, float64(p.Stat.DropLossy))
 	some(-1, trace.CountDropFault, float64(p.Stat.DropFault))
+	some(-1, trace.CountFaultCopies, float64(p.Stat.Copies))
 	if p.pauses == nil {
 		return
 	}
