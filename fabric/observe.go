@@ -44,6 +44,7 @@ func (s *Switch) logXoff(in int, c uint8, g *PriorityGroup, limit int64) {
 		why = "headroom in use"
 	}
 	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventXoff, Object: s.ports[in].id, Peer: s.Cfg.Ports[in].PeerID, Prio: int8(c), Value: float64(g.Ingress), Cause: why})
+	s.logHeld(in, c)
 }
 
 func (s *Switch) logXon(in int, c uint8, g *PriorityGroup) {
@@ -254,6 +255,7 @@ func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
 	some(-1, trace.CountDropLossless, float64(p.Stat.DropLossless))
 	some(-1, trace.CountDropLossy, float64(p.Stat.DropLossy))
 	some(-1, trace.CountDropFault, float64(p.Stat.DropFault))
+	some(-1, trace.CountFaultCopies, float64(p.Stat.Copies))
 	if p.pauses == nil {
 		return
 	}

@@ -69,7 +69,8 @@ type Port struct {
 	pending   uint8  // classes with a pause frame waiting to be sent
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
-	tap       Tap    // nil unless the port is watched
+	tamper    *tampers
+	tap       Tap // nil unless the port is watched
 
 	Cfg    PortConfig
 	Stat   PortStat
@@ -81,6 +82,7 @@ type PortStat struct {
 	DropLossless, DropLossy uint64
 	DropFault               uint64
 	DropBytes               uint64
+	Copies                  uint64 // that faults made of frames
 }
 
 // pauses is what a port knows of pauses, by class. Most ports never see one.
@@ -153,6 +155,10 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	p.txBytes += uint64(m.Size) + uint64(p.overhead)
 	if p.tap != nil {
 		p.tap.Sent(now, port, *m)
+	}
+	if p.tamper != nil {
+		p.tamper.send(p, n, port, at, m)
+		return
 	}
 	n.Send(port, at, m)
 }

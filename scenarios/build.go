@@ -8,6 +8,7 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -38,6 +39,9 @@ type world struct {
 	recorder  *recorder        // nil unless the run is captured
 	hops      uint64           // before the counters were reset
 	deadlocks deadlocks
+	portIDs   [][]trace.ObjectID // by node and port
+	faults    []*fault.Context
+	epoch     uint64 // of the routes: how often they have changed
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -87,7 +91,11 @@ func build(s *Spec) (*world, error) {
 		w.engine.Connect(a, l.APort, b, l.BPort, w.delay(l.B, l.AtoB))
 		w.engine.Connect(b, l.BPort, a, l.APort, w.delay(l.A, l.BtoA))
 	}
+	if err := w.inject(); err != nil {
+		return nil, err
+	}
 	w.watchDeadlocks()
+	w.numberPorts()
 	return w, nil
 }
 

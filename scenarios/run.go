@@ -252,6 +252,8 @@ func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
 		out.Counters(list)
 		list = list[:0]
 	}
+	w.faultCounters(add)
+	out.Counters(list)
 	out.Counters([]trace.Counter{{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)}})
 	return measured
 }
