@@ -66,6 +66,9 @@ func (n *NIC) listens(q *qp, m *packet.Packet) bool {
 }
 
 func (f *fullQP) hasReceive(q *qp) bool {
+	if f.hasRecv {
+		return true
+	}
 	if f.srq != nil {
 		return f.srq.head < len(f.srq.list)
 	}
@@ -118,10 +121,11 @@ func (n *NIC) admit(port int, q *qp, m *packet.Packet) bool {
 func (n *NIC) admitSend(port int, q *qp, m *packet.Packet, c *cargo, first bool) bool {
 	f := q.full
 	var at sim.Bytes
-	if first {
-		f.recv, f.hasRecv = f.receive(q), true
-	} else {
+	switch {
+	case !first:
 		at = q.recvLen
+	case !f.hasRecv: // else that of a message that broke off
+		f.recv, f.hasRecv = f.receive(q), true
 	}
 	if q.service == verbs.UD {
 		at = verbs.GRHBytes
@@ -192,12 +196,7 @@ func (n *NIC) admitRead(port int, q *qp, m *packet.Packet, c *cargo, op verbs.Op
 // unreliable services drop it.
 func (n *NIC) refuse(port int, q *qp, m *packet.Packet, syndrome uint32) bool {
 	if q.service != verbs.RC {
-		if q.full.hasRecv { // the receive serves the next message
-			q.full.hasRecv = false
-			q.recvs = append([]posted{q.full.recv}, q.recvs[q.recvHead:]...)
-			q.recvHead = 0
-		}
-		return false
+		return false // its receive serves the next message
 	}
 	n.stat.discarded++
 	n.stat.naks++
@@ -231,7 +230,7 @@ func (n *NIC) endReceive(q *qp, status verbs.Status) {
 // receivedFull completes the receive of a message that has arrived.
 func (n *NIC) receivedFull(q *qp, m *packet.Packet, op verbs.Opcode) {
 	f := q.full
-	if op == verbs.OpWriteImm {
+	if op == verbs.OpWriteImm && !f.hasRecv {
 		f.recv, f.hasRecv = f.receive(q), true
 	}
 	if !f.hasRecv {

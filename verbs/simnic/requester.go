@@ -146,7 +146,7 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 		PSN: uint32(seq) & psnMask, Size: uint16(size), Payload: uint16(payload), SrcPort: q.srcPort, DstPort: q.dstPort,
 		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: 64, Flags: flags, Ext: ext}
 	next := seq + 1
-	if q.peerQP == 0 {
+	if q.peerQP == 0 && q.full == nil {
 		k.Aux, k.DstQP, k.Classes = uint32(q.private), uint32(q.private>>32), uint8(q.client)
 		k.Flags |= packet.FlagConnect
 	}

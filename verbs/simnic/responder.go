@@ -195,6 +195,9 @@ func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet, seq uint64) {
 		n.stat.delivered -= q.epsn - q.msgStart
 		n.stat.discarded += q.epsn - q.msgStart
 		q.epsn, q.recvLen, q.unacked = q.msgStart, 0, 0
+		if q.full != nil {
+			q.full.inMessage = false
+		}
 	}
 	again := n.cfg.NackInterval > 0 && now.Sub(q.nakAt) >= n.cfg.NackInterval
 	if q.nakSent && q.nakFor == q.epsn && !again {
