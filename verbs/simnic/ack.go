@@ -31,6 +31,7 @@ func (n *NIC) onAck(m *packet.Packet) {
 		}
 		return
 	}
+	n.answered(q, now.Sub(m.Sent), now)
 	n.advance(q, seq, m, now)
 	n.offer(q)
 }
@@ -109,6 +110,9 @@ func (n *NIC) onNak(q *qp, m *packet.Packet, now sim.Time) {
 	}
 	if seq >= q.sent || q.state != verbs.StateRTS && q.state != verbs.StateSQD || q.head == len(q.msgs) {
 		return
+	}
+	if seq >= q.una || n.cfg.GoBack0 {
+		n.lost(q, seq, nakDelay(m), now)
 	}
 	if seq > q.una {
 		n.advance(q, seq, m, now)

@@ -78,6 +78,9 @@ func (n *NIC) post(q *qp, m message) {
 	if q.rp == nil { // accepted: it sends for the first time
 		n.route(q)
 	}
+	if n.cfg.Account {
+		n.posted(q, n.node.Now())
+	}
 	count := packets(m.length, q.mtu)
 	n.flowID++
 	m.id, m.posted = n.flowID, n.node.Now()

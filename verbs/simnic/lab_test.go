@@ -77,7 +77,7 @@ func (d *driver) OnTimer(sim.Kind, int, uint64) {
 func labConfig(i, count int, alg congestion.Algorithm, sink *trace.Sink, names *trace.Names, memory *Memory) Config {
 	return Config{Name: string('a' + rune(i)), Node: i, Endpoints: []int32{int32(i)}, PeerIDs: []trace.ObjectID{0}, Sizes: RoCEv2(1024, "none"), Algorithm: alg,
 		Ports:    []fabric.PortConfig{{Rate: 100 * sim.Gbps, RxRate: 100 * sim.Gbps, Delay: sim.Nanosecond, Overhead: 20, PFCSize: SizePFC}},
-		AckEvery: 4, AckPriority: -1, AckDSCP: -1, RetryCount: 3, Timeout: 100 * sim.Microsecond, RNRTimer: 1, RNRRetry: 2, Memory: memory,
+		AckEvery: 4, AckPriority: -1, AckDSCP: -1, RetryCount: 3, Timeout: 100 * sim.Microsecond, RNRTimer: 1, RNRRetry: 2, TTL: 64, Memory: memory,
 		SourcePort: func(_, _ int32, n int) uint16 { return uint16(10000 + n) },
 		Path: func(_, _ int32, _, _ uint16, _ uint8) Path {
 			return Path{BaseRTT: 3 * sim.Microsecond, Ideal: func(sim.Bytes, verbs.Opcode) sim.Duration { return 1 }}

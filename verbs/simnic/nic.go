@@ -59,6 +59,7 @@ type NIC struct {
 	nextAddr    uint64
 	qkeyFails   uint32
 	sampling    bool // the end of a bin is scheduled, or there are no series
+	acts        []func(sim.Time) sim.Time
 }
 
 type closedQP struct {
@@ -95,6 +96,7 @@ type nicPort struct {
 	binPause [8]sim.Duration
 	lastFrac [8]float64
 	logged   uint8
+	stuck    uint8 // classes of the peer that stay paused whatever the buffer
 }
 
 // fifo is a queue of control packets.
@@ -244,7 +246,7 @@ func (n *NIC) create(client, port int, peer int32, service verbs.Service) *qp {
 	*q = qp{slot: q.slot, qpn: n.nextQPN, client: int32(client), port: int32(port), peer: peer, state: verbs.StateRTS,
 		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0],
 		service: service, special: service != verbs.RC, mtu: sim.Bytes(n.cfg.Sizes.Payload), timeout: n.cfg.Timeout,
-		retryMax: uint8(n.cfg.RetryCount), rnrMax: uint8(n.cfg.RNRRetry), rnrTimer: n.cfg.RNRTimer, maxRD: maxResources}
+		retryMax: uint8(n.cfg.RetryCount), rnrMax: uint8(n.cfg.RNRRetry), rnrTimer: n.cfg.RNRTimer, maxRD: maxResources, account: q.account.recycled()}
 	if n.cfg.MaxRDAtomic > 0 {
 		q.maxRD = uint8(min(n.cfg.MaxRDAtomic, maxResources))
 	}
@@ -268,6 +270,10 @@ func (n *NIC) route(q *qp) {
 	q.rp = n.cfg.Algorithm.NewReactionPoint(rate, q.path.BaseRTT)
 	if q.irn != nil {
 		q.irn.fit(rate, q.path.BaseRTT, q.mtu)
+	}
+	if n.cfg.Account {
+		n.cfg.Sink.QueuePair(trace.QueuePair{Time: n.node.Now(), Host: n.cfg.Name, QP: q.qpn, Peer: n.cfg.EndpointName(q.peer), Prio: q.prio,
+			SrcPort: q.srcPort, There: q.path.There, Back: q.path.Back, Spread: q.path.Spread})
 	}
 }
 
@@ -382,6 +388,8 @@ func (n *NIC) handle(port int, m *packet.Packet) {
 		if q := n.lookup(m.DstQP); q != nil && q.rp != nil {
 			q.rp.OnCNP(n.node.Now())
 		}
+	case packet.Corrupt:
+		n.corrupt(port, m)
 	}
 }
 
@@ -400,6 +408,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.clients[port].OnTimer(arg)
 	case kindDrain:
 		n.rx.drained(n)
+	case fabric.KindFault:
+		n.act(arg)
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()

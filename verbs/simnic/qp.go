@@ -29,6 +29,7 @@ type message struct {
 	last     uint64
 	posted   sim.Time
 	retx     uint64
+	time     *messageTime // nil until its first packet leaves
 	tag      string
 	work     *work // what a queue pair with memory knows besides
 }
@@ -110,6 +111,7 @@ type qp struct {
 	series  trace.ObjectID // of the requester: rate and alpha
 	last    [2]float64
 	inbound *inbound
+	account *account // nil where none is kept
 }
 
 type posted struct {

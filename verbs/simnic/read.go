@@ -71,7 +71,7 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	a := &r.list[r.head]
 	k := packet.Packet{Kind: packet.Data, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		PSN: uint32(a.next) & psnMask, SrcPort: q.srcPort, DstPort: q.dstPort, Opcode: uint8(a.op) | packet.OpResponse,
-		Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: 64, Ext: q.msn}
+		Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Ext: q.msn}
 	if a.op.IsAtomic() {
 		k.Kind, k.Size, k.Sent = packet.Ack, uint16(n.cfg.Sizes.Ack+SizeAtomicAck), a.sent
 		k.Aux, k.Ext = q.msn, packet.SyndromeAck
@@ -105,7 +105,8 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 			r.list, r.head = r.list[:0], 0
 		}
 	}
-	n.launch(port, p, q, &k)
+	p.Send(n.node, port, &k)
+	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if !r.waiting() && r.hold {
 		r.hold = false
 		n.control(port, &r.answer)
@@ -182,7 +183,7 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 		}
 	}
 	seq := expand(q.una, m.PSN)
-	d := n.answered(q, seq, now)
+	d := n.asker(q, seq, now)
 	switch {
 	case d == nil:
 		n.stat.discarded++
@@ -224,7 +225,7 @@ func (n *NIC) onAtomicAck(q *qp, m *packet.Packet, now sim.Time) {
 		return
 	}
 	seq := expand(q.una, m.PSN)
-	d := n.answered(q, seq, now)
+	d := n.asker(q, seq, now)
 	if d == nil {
 		return
 	}
@@ -248,10 +249,10 @@ func (n *NIC) onAtomicAck(q *qp, m *packet.Packet, now sim.Time) {
 	}
 }
 
-// answered returns the request that a response to packet seq belongs to, nil
+// asker returns the request that a response to packet seq belongs to, nil
 // for what has been answered before or was never asked. A response stands for
 // everything before it, as far as that needs no response itself.
-func (n *NIC) answered(q *qp, seq uint64, now sim.Time) *message {
+func (n *NIC) asker(q *qp, seq uint64, now sim.Time) *message {
 	if seq < q.una || seq >= q.sent || q.state == verbs.StateError {
 		return nil
 	}
@@ -320,6 +321,7 @@ func (n *NIC) askAgain(q *qp, now sim.Time, cause string) {
 		return
 	}
 	n.event(trace.EventNAK, q, cause)
+	n.lost(q, q.una, trace.DelayResend, now)
 	q.rp.OnLoss(now)
 	n.goBack(q, q.una)
 	q.asked = q.una + 1

@@ -144,7 +144,7 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	size := n.cfg.Sizes.data(int(payload), first, m.op, last)
 	k := packet.Packet{Kind: packet.Data, Sent: now, Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		PSN: uint32(seq) & psnMask, Size: uint16(size), Payload: uint16(payload), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: 64, Flags: flags, Ext: ext}
+		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Ext: ext}
 	next := seq + 1
 	if q.peerQP == 0 && q.full == nil {
 		k.Aux, k.DstQP, k.Classes = uint32(q.private), uint32(q.private>>32), uint8(q.client)
@@ -165,7 +165,14 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	}
 	q.sent = max(q.sent, next)
 	n.stat.sent++
-	n.launch(port, p, q, &k)
+	if first && !last && p.Tapped() != nil {
+		p.Tapped().Message(now, k, m.length)
+	}
+	p.Send(n.node, port, &k)
+	if n.cfg.Account {
+		n.sent(q, p, m, now, k.Flags&packet.FlagRetx != 0, next > m.last)
+	}
+	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if q.service != verbs.RC && last {
 		q.una = next
 		n.retire(q, next)
@@ -173,11 +180,9 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	n.requeue(p, q)
 }
 
-// launch puts a packet of a queue pair on the wire and paces the next one.
-func (n *NIC) launch(port int, p *nicPort, q *qp, k *packet.Packet) {
+// pace says when a queue pair that has just sent so many bytes may send again.
+func (n *NIC) pace(p *nicPort, q *qp, wire sim.Bytes) {
 	now := n.node.Now()
-	wire := sim.Bytes(k.Size) + p.Cfg.Overhead
-	p.Send(n.node, port, k)
 	rate := q.rp.Rate(now)
 	q.rp.OnSend(now, wire)
 	q.availAt = p.FreeAt

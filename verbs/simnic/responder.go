@@ -229,7 +229,7 @@ func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq u
 	}
 	a := packet.Packet{Kind: kind, Sent: m.Sent, Src: n.cfg.Endpoints[port], Dst: m.Src, SrcQP: q.wireQPN(), DstQP: m.SrcQP,
 		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint16(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: 64, Flags: flags, Opcode: m.Opcode, Ext: syndrome}
+		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Opcode: m.Opcode, Ext: syndrome}
 	n.stat.acks++
 	if r := q.resp; r != nil && r.waiting() {
 		if !r.hold || r.answer.Kind == packet.Ack {
@@ -244,7 +244,7 @@ func (n *NIC) sendCNP(port int, q *qp) {
 	n.stat.cnpSent++
 	c := packet.Packet{Kind: packet.CNP, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		Size: uint16(n.cfg.Sizes.CNP), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: 64}
+		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: n.cfg.TTL}
 	n.control(port, &c)
 }
 

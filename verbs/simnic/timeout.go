@@ -85,6 +85,7 @@ func (n *NIC) onTimeout(slot int32, qpn uint32) {
 	n.stat.timeouts++
 	n.event(trace.EventTimeout, q, "local ACK timeout")
 	q.retries++
+	n.lost(q, q.una, trace.DelayTimeout, now)
 	if q.retries > int(q.retryMax) {
 		n.fail(q, verbs.StatusRetryExceeded)
 		return
