@@ -60,6 +60,7 @@ type SeriesSpec struct {
 
 // SwitchSpec describes a switch.
 type SwitchSpec struct {
+	Sonic      SonicSpec       `key:"sonic" doc:"files of SONiC that the switch is configured by; keys beside it override them"`
 	Latency    sim.Duration    `key:"latency" doc:"pipeline latency"`
 	Mode       string          `key:"mode" oneof:"store_and_forward,cut_through" doc:"when a frame is handed on: when it is complete, or at its header"`
 	Buffer     BufferSpec      `key:"buffer" doc:"shared packet buffer"`
