@@ -76,9 +76,9 @@ func registerRenderer(name, doc string, r Renderer) bool {
 	return sim.Register(Renderers, name, doc, struct{}{}, nil, func(struct{}) (Renderer, error) { return r, nil })
 }
 
-// Render writes a switch in a format. The error names the thing, the value
-// and what would be valid.
-func Render(format string, sw *Switch) (*Rendered, error) {
+// Render writes a switch in a format, with what is known beforehand not to be
+// expressed. The error names the thing, the value and what would be valid.
+func Render(format string, sw *Switch, lacks ...Lack) (*Rendered, error) {
 	e, err := Renderers.Lookup(format)
 	if err != nil {
 		return nil, fmt.Errorf("unknown export format %q: %swant one of %s", format, nearName(format, Renderers.Names()), strings.Join(Renderers.Names(), ", "))
@@ -95,7 +95,7 @@ func Render(format string, sw *Switch) (*Rendered, error) {
 	if v.ASIC != nil {
 		out.assume("ASIC %s, cells of %d B", v.ASIC.Doc, v.ASIC.Cell)
 	}
-	for _, l := range v.Lacks {
+	for _, l := range append(lacks, v.Lacks...) {
 		out.lack(l.Class, l.Field, l.Value, "%s", l.Why)
 	}
 	if err := r.Render(v, out); err != nil {
@@ -172,8 +172,18 @@ func (r *Rendered) Text() string {
 	for _, x := range r.Rounded {
 		note("rounded: %s%s: %s is written as %s: %s", ofClass(x.Class), x.Field, x.Given, x.Written, x.Why)
 	}
-	for _, l := range r.NotExpressed {
-		note("NOT in here: %s%s = %s: %s", ofClass(l.Class), l.Field, l.Value, l.Why)
+	for i, l := range r.NotExpressed {
+		alike := func(o Lack) bool { return o.Field == l.Field && o.Value == l.Value && o.Why == l.Why }
+		if slices.IndexFunc(r.NotExpressed, alike) < i {
+			continue // said with the first class
+		}
+		classes := ofClass(l.Class)
+		for _, o := range r.NotExpressed[i+1:] {
+			if alike(o) {
+				classes = strings.TrimSuffix(classes, ": ") + fmt.Sprintf(", %d: ", o.Class)
+			}
+		}
+		note("NOT in here: %s%s = %s: %s", classes, l.Field, l.Value, l.Why)
 	}
 	var effect Effect
 	for _, l := range r.Config {

@@ -119,12 +119,18 @@ func (v *View) port(i int) (PortView, error) {
 		c := &out.Class[tc]
 		c.Queue, c.Group = identity(sw.TCToQueue, p.TCToQueue.V, tc), identity(sw.TCToPG, p.TCToPG.V, tc)
 		c.PFC = slices.Contains(p.PFCEnable.V, tc)
+		if c.Queue > 7 {
+			v.lack(tc, FieldQueue, strconv.Itoa(c.Queue), "queues above 7 are multicast queues: not exported")
+		}
 		if err := v.queue(p, tc, c); err != nil {
 			return out, err
 		}
 		if err := v.group(p, c); err != nil {
 			return out, err
 		}
+	}
+	if p.PCPToTC.V != "" {
+		v.lack(-1, "pcp", clean(p.PCPToTC.V), "maps of VLAN priorities are not exported")
 	}
 	if w := p.Watchdog; w.Detection.IsSet() {
 		out.Watchdog = WatchdogView{w.Action.Or(ActionDrop), w.Detection.V, w.Restoration.V}
@@ -135,7 +141,7 @@ func (v *View) port(i int) (PortView, error) {
 // queue fills in what the queue of a class has.
 func (v *View) queue(p *Port, tc int, c *ClassView) error {
 	q := p.Queue(c.Queue)
-	if q == nil {
+	if q == nil || c.Queue > 7 {
 		return nil
 	}
 	if q.WRED.V != "" {
