@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 )
 
 // Bounds of what a reader takes from a file.
@@ -36,8 +37,9 @@ type Interface struct {
 	Speed       uint64 // bit/s, 0 = not told
 	MAC         [6]byte
 	HasMAC      bool
-	Filter      bool // packets were selected, so that some are missing
-	FCS         int  // bytes of FCS behind a frame; -1 = not told
+	Addresses   []netip.Addr // of the host that the interface belongs to
+	Filter      bool         // packets were selected, so that some are missing
+	FCS         int          // bytes of FCS behind a frame; -1 = not told
 
 	resolution uint64 // units of a time stamp per second
 	offset     int64  // seconds to add
