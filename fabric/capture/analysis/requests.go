@@ -241,8 +241,8 @@ func (s *stream) why(number uint64, now sim.Time) cause {
 // quietest is the silence that tells a timeout of this requester: longer than
 // its round trips.
 func (s *stream) quietest() sim.Duration {
-	if s.rtt.count < 8 {
-		return silence / 100
+	if s.rtt.count == 0 {
+		return silence
 	}
 	return min(4*s.rtt.max, silence)
 }
