@@ -97,7 +97,7 @@ func (p *Port) SetLossless(classes uint8, now sim.Time) (resumed uint8) {
 			p.resume(i, now)
 			resumed |= 1 << i
 		}
-		p.gen[i]++
+		p.pfc().gen[i]++
 	}
 	p.xoff &^= gone
 	p.pending &^= gone
@@ -113,7 +113,7 @@ func (p *Port) Force(i int, quanta uint16, repeated bool) {
 	if repeated {
 		p.again |= 1 << i
 	}
-	p.quanta[i] = quanta
+	p.pfc().quanta[i] = quanta
 }
 
 // Do calls f at t, on the switch's own thread and before all else of that

@@ -64,7 +64,9 @@ func (s *Switch) of(port int, c uint8) *class {
 
 func (s *Switch) newClass(port int, c uint8) *class {
 	k := &class{}
-	k.ecn = s.Cfg.Ports[port].ECN[c]
+	if ecn := s.Cfg.Ports[port].ECN; ecn != nil {
+		k.ecn = ecn[c]
+	}
 	k.queueID = s.Cfg.Names.Lookup(queueName(s.Cfg.Name, port, c))
 	k.groupID = s.Cfg.Names.Lookup(groupName(s.Cfg.Name, port, c))
 	now := s.node.Now()

@@ -48,6 +48,9 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, f *field) er
 		ts := v.Addr().Interface().(*TrafficSpec)
 		ts.Line = n.Line
 		return d.member(n, path, &ts.Member, catalogues["workload"])
+	case t == ecnType:
+		_, err := d.curve(n, path, v, nil)
+		return err
 	case t == faultType:
 		return d.member(n, path, &v.Addr().Interface().(*FaultSpec).Member, catalogues["fault"])
 	case isText(t) && (n.Kind == yaml.ScalarNode || t.Kind() != reflect.Slice):
@@ -246,7 +249,11 @@ func (d *decoder) element(n *yaml.Node, path string, v reflect.Value) error {
 		return d.value(n, path, v, nil)
 	}
 	given := map[string]bool{}
-	if err := d.structure(n, path, v, given); err != nil {
+	if t == ecnType {
+		if complete, err := d.curve(n, path, v, given); err != nil || complete {
+			return err
+		}
+	} else if err := d.structure(n, path, v, given); err != nil {
 		return err
 	}
 	for _, f := range fieldsOf(t) {

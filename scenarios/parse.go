@@ -56,6 +56,9 @@ func ParseSet(file string, data []byte, settings []string) (*Spec, error) {
 	if err := Validate(&spec); err != nil {
 		return nil, err
 	}
+	if err := spec.resolveBaselines(); err != nil {
+		return nil, err
+	}
 	return &spec, nil
 }
 

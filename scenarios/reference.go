@@ -107,7 +107,7 @@ func (r *reference) inner(f field, path string, v reflect.Value) {
 	case reflect.TypeFor[[]NICRule]():
 		r.rule(path, "nic")
 	case reflect.TypeFor[map[int]ECNSpec]():
-		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`.", reflect.ValueOf(DefaultECN()))
+		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`. The key `baseline` takes a published curve instead, as in `{3: {baseline: sonic-default}}`; keys beside it replace values of it. Names: see [baselines](baselines.md).", reflect.ValueOf(DefaultECN()))
 	default:
 		switch t.Kind() {
 		case reflect.Slice:

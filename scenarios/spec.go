@@ -23,6 +23,7 @@ type Spec struct {
 	MaxDuration sim.Duration  `key:"max_duration" doc:"bound on a run that goes until_done"`
 	Warmup      sim.Duration  `key:"warmup" doc:"what happens before this time is left out of counters and goodput"`
 	Series      SeriesSpec    `key:"series" doc:"time series"`
+	Diagnosis   bool          `key:"diagnosis" doc:"keep account of where the time of each message goes, and of the way of each queue pair; false saves memory and disk"`
 	Topology    Member        `key:"topology" catalogue:"topology" doc:"the fabric: one topology of the catalogue with its parameters"`
 	Switch      SwitchSpec    `key:"switch" doc:"every switch"`
 	Switches    []SwitchRule  `key:"switches" doc:"exceptions: switches whose name matches take these values instead"`
@@ -123,6 +124,8 @@ type ECNSpec struct {
 	Pmax   sim.Ratio `key:"pmax" required:"true" doc:"marking probability at kmax"`
 	MarkAt string    `key:"mark_at" oneof:"dequeue,enqueue" doc:"when a packet is marked: on the queue that it leaves behind, or that it joins"`
 	Above  string    `key:"above_kmax" oneof:"mark_all,pmax" doc:"beyond kmax every packet is marked, or pmax of them"`
+
+	from baselineUse // the baseline that it starts from, until that is resolved
 }
 
 // ECNRateSpec is ECN for ports of one rate.

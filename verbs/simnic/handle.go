@@ -56,6 +56,9 @@ func (h *QP) PostSend(wr verbs.WorkRequest) error {
 	if q.rp == nil { // accepted: it sends for the first time
 		n.route(q)
 	}
+	if n.cfg.Account {
+		n.posted(q, now)
+	}
 	mtu := sim.Bytes(n.cfg.Sizes.Payload)
 	packets := uint64(max((wr.Length+mtu-1)/mtu, 1))
 	n.flowID++
@@ -74,12 +77,21 @@ func (h *QP) PostRecv(wrid uint64, length sim.Bytes) error {
 		return fmt.Errorf("%w: the queue pair is closed", verbs.ErrInvalid)
 	}
 	q := h.q
+	if h.n.late > 0 {
+		h.n.postLate(q, posted{wrid, length})
+		return nil
+	}
+	h.n.addReceive(q, posted{wrid, length})
+	return nil
+}
+
+// addReceive makes a receive ready for the next SEND.
+func (n *NIC) addReceive(q *qp, r posted) {
 	if q.recvHead > 64 && q.recvHead*2 > len(q.recvs) {
 		q.recvs = append(q.recvs[:0], q.recvs[q.recvHead:]...)
 		q.recvHead = 0
 	}
-	q.recvs = append(q.recvs, posted{wrid, length})
-	return nil
+	q.recvs = append(q.recvs, r)
 }
 
 // Close destroys the queue pair once what it has posted is complete.

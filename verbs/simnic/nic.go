@@ -17,6 +17,7 @@ const (
 	kindTimeout                              // local ACK timer of a queue pair
 	kindDrain                                // a slow host has taken a packet
 	kindClient                               // an application's timer
+	kindReceive                              // a receive that was posted late is ready
 )
 
 // Client is an application on a host.
@@ -55,6 +56,8 @@ type NIC struct {
 	id          trace.ObjectID
 	sampling    bool // the end of a bin is scheduled, or there are no series
 	acts        []func(sim.Time) sim.Time
+	late        sim.Duration // by which receives are posted late
+	lateRecvs   []lateReceive
 }
 
 type closedQP struct {
@@ -234,7 +237,7 @@ func (n *NIC) create(client, port int, peer int32) *qp {
 	}
 	n.nextQPN++
 	*q = qp{slot: q.slot, qpn: n.nextQPN, client: int32(client), port: int32(port), peer: peer, state: verbs.StateRTS,
-		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0]}
+		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0], account: q.account.recycled()}
 	q.np.Interval = n.cnpGap
 	q.handle = &QP{n: n, q: q, qpn: q.qpn, peer: peer}
 	if int(q.qpn) <= n.cfg.SeriesQPs && n.cfg.Interval > 0 {
@@ -248,6 +251,10 @@ func (n *NIC) create(client, port int, peer int32) *qp {
 func (n *NIC) route(q *qp) {
 	q.path = n.cfg.Path(n.cfg.Endpoints[q.port], q.peer, q.srcPort, q.dstPort, q.prio)
 	q.rp = n.cfg.Algorithm.NewReactionPoint(n.ports[q.port].Cfg.Rate, q.path.BaseRTT)
+	if n.cfg.Account {
+		n.cfg.Sink.QueuePair(trace.QueuePair{Time: n.node.Now(), Host: n.cfg.Name, QP: q.qpn, Peer: n.cfg.EndpointName(q.peer), Prio: q.prio,
+			SrcPort: q.srcPort, There: q.path.There, Back: q.path.Back, Spread: q.path.Spread})
+	}
 }
 
 // destroy frees a queue pair.
@@ -367,6 +374,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.rx.drained(n)
 	case fabric.KindFault:
 		n.act(arg)
+	case kindReceive:
+		n.receiveReady()
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()
