@@ -18,6 +18,8 @@ const (
 	KindPauseExpire sim.Kind = 3   // the quanta of a pause have run out
 	KindPauseAgain  sim.Kind = 4   // an XOFF that still holds is repeated
 	KindTail        sim.Kind = 5   // the last bit of a frame that could not be cut through
+	KindWatchdog    sim.Kind = 6   // a PFC watchdog polls
+	KindShape       sim.Kind = 199 // a shaper lets a queue send again
 	KindNICFirst    sim.Kind = 16  // NICs use 16..127
 	KindTxDone      sim.Kind = 200 // a port is free again
 )
@@ -50,6 +52,9 @@ type PortConfig struct {
 	HeaderBytes sim.Bytes
 	Loss        Loss  // of frames that arrive here
 	Lossless    uint8 // classes for which pauses are sent and obeyed
+	// Global pauses stop the whole link (IEEE 802.3, annex 31B) and are the only
+	// ones that this port sends and obeys.
+	Global bool
 }
 
 // Port is the transmitting side of one end of a link with its PFC state: which
@@ -76,6 +81,8 @@ type Port struct {
 	quanta [8]uint16
 	gen    [8]uint32
 	Stat   PortStat
+	global globalPause
+	life   [8]pauseLife
 }
 
 // PortStat counts what a port did since the counters were reset.
@@ -85,7 +92,7 @@ type PortStat struct {
 	Episodes                 [8]uint64
 	PausedFor, Longest       [8]sim.Duration
 	DropLossless, DropLossy  uint64
-	DropFault                uint64
+	DropFault, DropWatchdog  uint64
 	DropBytes                uint64
 }
 
@@ -119,7 +126,7 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	d := p.TxTime(sim.Bytes(m.Size))
 	p.FreeAt = now.Add(d)
 	at := p.FreeAt.Add(p.delay)
-	if h := p.header; h > 0 && m.Size > h && m.Kind != packet.PFC {
+	if h := p.header; h > 0 && m.Size > h && m.Kind < packet.PFC {
 		at = now.Add(p.TxTime(sim.Bytes(h)) + p.delay)
 	}
 	p.txPackets++
@@ -141,12 +148,17 @@ func (p *Port) QuantaTime(quanta uint16) sim.Duration {
 // OnPFC handles a pause frame that the peer sent. It returns the classes that
 // may be sent again at once.
 func (p *Port) OnPFC(n *sim.Node[packet.Packet], port int, m *packet.Packet) (resumed uint8) {
+	if m.Kind == packet.Pause || p.Cfg.Global {
+		return p.onGlobal(n, port, m)
+	}
 	classes := m.Classes & p.Cfg.Lossless
 	for c := classes; c != 0; c &= c - 1 {
 		if i := bits.TrailingZeros8(c); m.Quanta > 0 {
 			p.Stat.XoffRx[i]++
+			p.life[i].xoffRx++
 		} else {
 			p.Stat.XonRx[i]++
+			p.life[i].xonRx++
 		}
 	}
 	if classes == 0 {
@@ -187,6 +199,8 @@ func (p *Port) apply(n *sim.Node[packet.Packet], port int, classes uint8, quanta
 func (p *Port) resume(i int, now sim.Time) {
 	p.Paused &^= 1 << i
 	d := now.Sub(p.since[i])
+	p.life[i].off++
+	p.life[i].pausedFor += d
 	p.Stat.PausedFor[i] += d
 	p.Stat.Longest[i] = max(p.Stat.Longest[i], d)
 }
@@ -194,6 +208,9 @@ func (p *Port) resume(i int, now sim.Time) {
 // OnTimer handles KindPauseApply, KindPauseExpire and KindPauseAgain. It
 // returns the classes that may be sent again.
 func (p *Port) OnTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int, arg uint64) (resumed uint8) {
+	if p.Cfg.Global {
+		return p.onGlobalTimer(n, kind, port, arg)
+	}
 	switch kind {
 	case KindPauseApply:
 		return p.apply(n, port, uint8(arg), uint16(arg>>8))
@@ -217,6 +234,10 @@ func (p *Port) OnTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int, arg 
 // PausedTime returns how long class i has been paused since the counters were
 // reset, an episode that still lasts included.
 func (p *Port) PausedTime(i int, now sim.Time) sim.Duration {
+	if p.Cfg.Global {
+		sum, _ := p.pausedGlobally(now)
+		return sum
+	}
 	d := p.Stat.PausedFor[i]
 	if p.Paused&(1<<i) != 0 {
 		d += now.Sub(p.since[i])
@@ -226,6 +247,10 @@ func (p *Port) PausedTime(i int, now sim.Time) sim.Duration {
 
 // LongestPause returns the longest episode of class i so far.
 func (p *Port) LongestPause(i int, now sim.Time) sim.Duration {
+	if p.Cfg.Global {
+		_, longest := p.pausedGlobally(now)
+		return longest
+	}
 	d := p.Stat.Longest[i]
 	if p.Paused&(1<<i) != 0 {
 		d = max(d, now.Sub(p.since[i]))
@@ -234,7 +259,12 @@ func (p *Port) LongestPause(i int, now sim.Time) sim.Duration {
 }
 
 // PausedSince returns when the present episode of class i began.
-func (p *Port) PausedSince(i int) sim.Time { return p.since[i] }
+func (p *Port) PausedSince(i int) sim.Time {
+	if p.Cfg.Global {
+		return p.global.since
+	}
+	return p.since[i]
+}
 
 // Holds reports whether this side has paused class i of its peer.
 func (p *Port) Holds(i int) bool { return p.xoff&(1<<i) != 0 }
@@ -250,6 +280,10 @@ func (p *Port) Xoff(i int) {
 // Xon asks for a frame that ends the pause of class i.
 func (p *Port) Xon(i int) {
 	p.xoff &^= 1 << i
+	if p.Cfg.Global && p.xoff != 0 { // another class still needs the pause
+		p.pending &^= 1 << i
+		return
+	}
 	p.pending |= 1 << i
 	p.again &^= 1 << i
 	p.quanta[i] = 0
@@ -261,6 +295,10 @@ func (p *Port) Pending() bool { return p.pending != 0 }
 
 // SendPFC sends the waiting pause frame of the lowest class.
 func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
+	if p.Cfg.Global {
+		p.sendGlobal(n, port)
+		return
+	}
 	i := bits.TrailingZeros8(p.pending)
 	b := uint8(1) << i
 	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.quanta[i], Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
@@ -285,8 +323,10 @@ func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 func (p *Port) ResetStat(now sim.Time) {
 	p.Stat = PortStat{}
 	p.txPackets, p.txBytes = 0, 0
+	p.global.reset(now, p.Cfg.Global && p.Paused != 0)
 	for i := range p.since {
-		if p.Paused&(1<<i) != 0 {
+		if !p.Cfg.Global && p.Paused&(1<<i) != 0 {
+			p.life[i].pausedFor += now.Sub(p.since[i])
 			p.since[i] = now
 			p.Stat.Episodes[i] = 1
 		}

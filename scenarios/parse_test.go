@@ -211,6 +211,8 @@ func TestEveryMember(t *testing.T) {
 		"topology":   "traffic: [incast]\ntopology: {%s: {%s}}\n",
 		"congestion": "traffic: [incast]\ntopology: star\nnic: {congestion: {%s: {%s}}}\n",
 		"workload":   "topology: star\ntraffic: [{%s: {%s}}]\n",
+		"threshold":  "traffic: [incast]\ntopology: star\nswitch: {buffer: {queues: [{queues: [0], threshold: {%s: {%s}}}]}}\n",
+		"watchdog":   "traffic: [incast]\ntopology: star\nswitch: {watchdog: {%s: {%s}}}\n",
 	}
 	for kind, c := range catalogues {
 		for _, name := range c.names() {
@@ -226,7 +228,7 @@ func TestEveryMember(t *testing.T) {
 				if preset != "" {
 					want = e.presets[preset]
 				}
-				m := map[string]Member{"topology": s.Topology, "congestion": s.NIC.Congestion, "workload": s.Traffic[0].Member}[kind]
+				m := map[string]Member{"threshold": firstThreshold(s), "watchdog": s.Switch.Watchdog, "topology": s.Topology, "congestion": s.NIC.Congestion, "workload": s.Traffic[0].Member}[kind]
 				if d := Defaults().NIC.Congestion; kind == "congestion" && preset == "" && name == d.Name {
 					want = d.Params // under a key with a default of the name, that default holds
 				}
@@ -235,4 +237,11 @@ func TestEveryMember(t *testing.T) {
 			}
 		}
 	}
+}
+
+func firstThreshold(s *Spec) Member {
+	if len(s.Switch.Buffer.Queues) == 0 {
+		return Member{}
+	}
+	return s.Switch.Buffer.Queues[0].Threshold
 }

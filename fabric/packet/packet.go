@@ -13,6 +13,7 @@ const (
 	Nak
 	CNP
 	PFC
+	Pause // 802.3x: stops the whole link
 )
 
 // ECN codepoints, RFC 3168.
