@@ -31,14 +31,19 @@ type pauseLife struct {
 }
 
 // total returns the totals of class i.
-func (p *Port) total(i int) pauseLife { return p.life[i] }
+func (p *Port) total(i int) pauseLife {
+	if p.pauses == nil {
+		return pauseLife{}
+	}
+	return p.pauses.life[i]
+}
 
 // lasting returns how long the pause of class i has lasted, 0 if there is none.
 func (p *Port) lasting(i int, now sim.Time) sim.Duration {
 	if p.Paused&(1<<i) == 0 {
 		return 0
 	}
-	return now.Sub(p.since[i])
+	return now.Sub(p.pauses.since[i])
 }
 
 // everything is the mask of all classes.
@@ -51,9 +56,9 @@ func (p *Port) onGlobal(n *sim.Node[packet.Packet], port int, m *packet.Packet) 
 		return 0
 	}
 	if m.Quanta > 0 {
-		p.global.stat.XoffRx++
+		p.pfc().global.stat.XoffRx++
 	} else {
-		p.global.stat.XonRx++
+		p.pfc().global.stat.XonRx++
 	}
 	if !p.Cfg.Global {
 		return 0
@@ -66,7 +71,7 @@ func (p *Port) onGlobal(n *sim.Node[packet.Packet], port int, m *packet.Packet) 
 }
 
 func (p *Port) applyGlobal(n *sim.Node[packet.Packet], port int, quanta uint16) (resumed uint8) {
-	now, g := n.Now(), &p.global
+	now, g := n.Now(), &p.pfc().global
 	if quanta == 0 {
 		return p.resumeGlobal(now)
 	}
@@ -88,7 +93,7 @@ func (p *Port) resumeGlobal(now sim.Time) (resumed uint8) {
 		return 0
 	}
 	p.Paused = 0
-	g := &p.global
+	g := &p.pfc().global
 	d := now.Sub(g.since)
 	g.stat.PausedFor += d
 	g.stat.Longest = max(g.stat.Longest, d)
@@ -97,7 +102,7 @@ func (p *Port) resumeGlobal(now sim.Time) (resumed uint8) {
 
 // onGlobalTimer is OnTimer under 802.3x.
 func (p *Port) onGlobalTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int, arg uint64) (resumed uint8) {
-	g := &p.global
+	g := &p.pfc().global
 	switch kind {
 	case KindPauseApply:
 		return p.applyGlobal(n, port, uint16(arg))
@@ -117,7 +122,7 @@ func (p *Port) onGlobalTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int
 // sendGlobal sends the pause frame that waits: with the time of pausing while
 // any class needs it, and without one otherwise.
 func (p *Port) sendGlobal(n *sim.Node[packet.Packet], port int) {
-	g := &p.global
+	g := &p.pfc().global
 	m := packet.Packet{Kind: packet.Pause, Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
 	switch {
 	case p.xoff == 0:
@@ -141,10 +146,10 @@ func (p *Port) sendGlobal(n *sim.Node[packet.Packet], port int) {
 // pausedGlobally returns how long the link has been paused since the counters were
 // reset, and the longest episode, one that still lasts included.
 func (p *Port) pausedGlobally(now sim.Time) (sum, longest sim.Duration) {
-	s := &p.global.stat
+	s := &p.pfc().global.stat
 	sum, longest = s.PausedFor, s.Longest
 	if p.Cfg.Global && p.Paused != 0 {
-		d := now.Sub(p.global.since)
+		d := now.Sub(p.pfc().global.since)
 		sum, longest = sum+d, max(longest, d)
 	}
 	return sum, longest
@@ -165,7 +170,7 @@ func (p *Port) globalCounters(name string, now sim.Time, f func(trace.Counter)) 
 			f(trace.Counter{Object: name, Prio: -1, Name: n, Value: v})
 		}
 	}
-	s := &p.global.stat
+	s := &p.pfc().global.stat
 	some(trace.CountPauseXoffTx, float64(s.XoffTx))
 	some(trace.CountPauseXonTx, float64(s.XonTx))
 	some(trace.CountPauseRefreshTx, float64(s.RefreshTx))
@@ -181,7 +186,7 @@ func (p *Port) globalCounters(name string, now sim.Time, f func(trace.Counter)) 
 func (p *Port) GlobalEvent(id, peer trace.ObjectID, now sim.Time) trace.Event {
 	e := trace.Event{Time: now, Kind: trace.EventPauseOn, Object: id, Peer: peer, Prio: -1}
 	if p.Paused == 0 {
-		e.Kind, e.Value = trace.EventPauseOff, now.Sub(p.global.since).Seconds()
+		e.Kind, e.Value = trace.EventPauseOff, now.Sub(p.pfc().global.since).Seconds()
 	}
 	return e
 }

@@ -42,3 +42,52 @@ func (m *Maps) stops(paused uint8) (queues uint8) {
 	}
 	return queues
 }
+
+// queueOf returns the queue of port out in which frames wait that came by port
+// in and belong to the priority group that asks for pauses of a priority.
+func (s *Switch) queueOf(in, out int, prio uint8) uint8 {
+	p, o := &s.ports[in], &s.ports[out]
+	if p.maps == nil {
+		return prio
+	}
+	for c, g := range p.maps.Group {
+		if p.maps.Asks[g]&(1<<prio) != 0 {
+			return o.maps.Queue[c]
+		}
+	}
+	return prio
+}
+
+// groupAsking returns the priority group of a port that asks for pauses of a
+// priority, and its reserve.
+func (s *Switch) groupAsking(port int, prio uint8) (g *PriorityGroup, reserve int64) {
+	p := &s.ports[port]
+	if s.full == nil {
+		return &s.of(port, prio).PriorityGroup, s.mmu.reserve
+	}
+	for i, asks := range p.maps.Asks {
+		if asks&(1<<prio) != 0 {
+			return &s.of(port, uint8(i)).PriorityGroup, s.Cfg.Ports[port].MMU.Groups[i].Reserve
+		}
+	}
+	return &s.of(port, prio).PriorityGroup, 0
+}
+
+// resumeLevel returns the shared use at which the group that asks for pauses of
+// a priority would let its peer go on, if groups used so much of its pool.
+func (s *Switch) resumeLevel(port int, prio uint8, used int64) int64 {
+	for i, asks := range s.ports[port].maps.Asks {
+		if asks&(1<<prio) == 0 {
+			continue
+		}
+		g := &s.Cfg.Ports[port].MMU.Groups[i]
+		pool := s.full.pools[g.Pool]
+		pool.used = used
+		limit := pool.Size
+		if g.Threshold != nil {
+			limit = s.full.limit(g.Threshold, &pool)
+		}
+		return g.resume(limit)
+	}
+	return 0
+}

@@ -210,12 +210,31 @@ func (s *Switch) releaseFull(out int, q uint8, m *packet.Packet, before, size in
 	}
 	if shared := max(group.Ingress-gc.Reserve, 0); shared == 0 || shared <= gc.resume(limit) {
 		k.holds = false
-		asks := p.maps.Asks[g] & p.Cfg.Lossless
+		asks := p.maps.Asks[g] & p.Cfg.Lossless &^ p.stuck
+		if asks == 0 {
+			return
+		}
 		for c := asks; c != 0; c &= c - 1 {
 			p.Xon(bits.TrailingZeros8(c))
 		}
 		s.logXon(in, uint8(bits.TrailingZeros8(asks)), group)
 		s.transmit(in)
+	}
+}
+
+// unstick ends an XOFF that was held whatever the buffer, unless a group needs it.
+func (s *Switch) unstick(port int, c uint8) {
+	p := &s.ports[port]
+	for g, asks := range p.maps.Asks {
+		if k := p.class[g]; asks&(1<<c) != 0 && k != nil && k.holds {
+			return
+		}
+	}
+	if p.Holds(int(c)) {
+		p.Xon(int(c))
+		g, _ := s.groupAsking(port, c)
+		s.logXon(port, c, g)
+		s.transmit(port)
 	}
 }
 

@@ -128,7 +128,9 @@ func TestWatchdogActions(t *testing.T) {
 		timers := WatchdogParams{Poll: sim.Millisecond, Detect: 2 * sim.Millisecond, Restore: 2 * sim.Millisecond, Action: action}
 		r := guarded(t, 3, 1<<3|1<<4, watchdog(t, BroadcomParams{timers, true}))
 		r.storm(0, 3, ms/2, 10*ms, 100*sim.Microsecond)
-		send := func(at sim.Time, port, dst int, dscp uint8) { r.testers[port].at(at, frame(dst, dscp, 1000, packet.ECT0)) }
+		send := func(at sim.Time, port, dst int, dscp uint8) {
+			r.testers[port].at(at, frame(dst, dscp, 1000, packet.ECT0))
+		}
 		send(1*ms, 1, 0, 3) // waits, and is in the queue when the storm is found at 3 ms
 		send(5*ms, 1, 0, 3) // to the port, during the storm
 		send(5*ms, 2, 0, 4) // another priority

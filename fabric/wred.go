@@ -46,6 +46,16 @@ type WREDConfig struct {
 	At     MarkAt
 }
 
+// WRED returns the curve of ECN marking as a WRED that drops nothing; nil
+// where there is none.
+func (e ECNConfig) WRED() *WREDConfig {
+	if !e.On {
+		return nil
+	}
+	c := Curve{On: true, Min: e.Kmin, Max: e.Kmax, P: e.Pmax, KeepP: e.KeepPmax}
+	return &WREDConfig{Curves: [3]Curve{c, c, c}, Marks: [3]bool{true, true, true}, Spare: true, At: e.At}
+}
+
 // least returns the length below which nothing is ever chosen.
 func (w *WREDConfig) least() int64 {
 	n := int64(-1)
@@ -73,6 +83,9 @@ func (s *Switch) red(o *swPort, k *class, w *WREDConfig, m *packet.Packet, lengt
 	case marks:
 		m.ECN = packet.CE
 		k.Marked++
+		if o.tap != nil && at == MarkAtDequeue {
+			o.tap.Marked(length)
+		}
 		return false
 	}
 	k.wredDrops[color]++

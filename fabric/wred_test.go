@@ -27,7 +27,7 @@ func wredOn(c *WREDConfig) func(*SwitchConfig) {
 	return func(cfg *SwitchConfig) {
 		for i := range cfg.Ports {
 			cfg.Ports[i].MMU.Queues[3].WRED = c
-			cfg.Ports[i].ECN[3] = ECNConfig{On: true}
+			cfg.Ports[i].ECN = &[8]ECNConfig{3: {On: true}}
 		}
 	}
 }

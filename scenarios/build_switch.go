@@ -205,10 +205,11 @@ func inCells(n, overhead, cell sim.Bytes) int64 {
 // curves gives the queues of a port their WRED: that of ecn, or of the rules.
 func (w *SwitchSpec) curves(at portAt, port *fabric.SwitchPortConfig) {
 	for q := range port.ECN {
-		if e := &port.ECN[q]; e.On {
-			c := fabric.Curve{On: true, Min: e.Kmin, Max: e.Kmax, P: e.Pmax, KeepP: e.KeepPmax}
-			port.MMU.Queues[q].WRED = &fabric.WREDConfig{Curves: [3]fabric.Curve{c, c, c}, Marks: [3]bool{true, true, true}, Spare: true, At: e.At}
-		}
+		port.MMU.Queues[q].WRED = port.ECN[q].WRED()
+	}
+	if len(w.WRED) > 0 { // ports of other rules keep what they share
+		own := *port.ECN
+		port.ECN = &own
 	}
 	for i := range w.WRED {
 		r := &w.WRED[i]

@@ -23,13 +23,16 @@ type Spec struct {
 	MaxDuration sim.Duration  `key:"max_duration" doc:"bound on a run that goes until_done"`
 	Warmup      sim.Duration  `key:"warmup" doc:"what happens before this time is left out of counters and goodput"`
 	Series      SeriesSpec    `key:"series" doc:"time series"`
+	Diagnosis   bool          `key:"diagnosis" doc:"keep account of where the time of each message goes, and of the way of each queue pair; false saves memory and disk"`
 	Topology    Member        `key:"topology" catalogue:"topology" doc:"the fabric: one topology of the catalogue with its parameters"`
 	Switch      SwitchSpec    `key:"switch" doc:"every switch"`
 	Switches    []SwitchRule  `key:"switches" doc:"exceptions: switches whose name matches take these values instead"`
 	NIC         NICSpec       `key:"nic" doc:"every NIC"`
 	NICs        []NICRule     `key:"nics" doc:"exceptions: hosts whose name matches take these values instead"`
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
+	Routes      []RouteRule   `key:"routes" doc:"static routes: at some switches, traffic to some hosts leaves by other ports than those of a shortest path; they may loop"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
+	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
@@ -120,6 +123,8 @@ type ECNSpec struct {
 	Pmax   sim.Ratio `key:"pmax" required:"true" doc:"marking probability at kmax"`
 	MarkAt string    `key:"mark_at" oneof:"dequeue,enqueue" doc:"when a packet is marked: on the queue that it leaves behind, or that it joins"`
 	Above  string    `key:"above_kmax" oneof:"mark_all,pmax" doc:"beyond kmax every packet is marked, or pmax of them"`
+
+	from baselineUse // the baseline that it starts from, until that is resolved
 }
 
 // ECNRateSpec is ECN for ports of one rate.
@@ -158,6 +163,7 @@ type NICSpec struct {
 	CNPPriority   int             `key:"cnp_priority" range:"0..7" doc:"priority of CNPs"`
 	CNPDSCP       int             `key:"cnp_dscp" range:"0..63" doc:"DSCP of CNPs"`
 	AckDSCP       int             `key:"ack_dscp" range:"-1..63" doc:"DSCP of ACK and NAK; -1: that of the data"`
+	TTL           int             `key:"ttl" range:"1..255" doc:"IPv4 time to live of what the NIC sends: a switch takes one away and discards what has none left"`
 	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet from host to host: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
 	Frame         FrameSpec       `key:"frame" doc:"sizes instead of the true RoCEv2 ones, for comparisons"`
 	AckEvery      int             `key:"ack_every" range:"1..65536" doc:"packets per ACK; the last packet of a message is always acknowledged"`

@@ -13,7 +13,8 @@ const (
 	Nak
 	CNP
 	PFC
-	Pause // 802.3x: stops the whole link
+	Corrupt // a frame whose invariant CRC does not hold: only its addresses count
+	Pause   // 802.3x: stops the whole link
 )
 
 // ECN codepoints, RFC 3168.

@@ -26,6 +26,7 @@ type message struct {
 	last     uint64
 	posted   sim.Time
 	retx     uint64
+	time     *messageTime // nil until its first packet leaves
 	tag      string
 }
 
@@ -83,6 +84,7 @@ type qp struct {
 	series  trace.ObjectID // of the requester: rate and alpha
 	last    [2]float64
 	inbound *inbound
+	account *account // nil where none is kept
 }
 
 type posted struct {
@@ -163,7 +165,7 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	size := n.cfg.Sizes.data(int(payload), first, m.op, last)
 	k := packet.Packet{Kind: packet.Data, Sent: now, Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		PSN: uint32(q.nxt) & psnMask, Size: uint16(size), Payload: uint16(payload), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: 64, Flags: flags}
+		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags}
 	if q.peerQP == 0 {
 		k.Aux, k.DstQP, k.Classes = uint32(q.private), uint32(q.private>>32), uint8(q.client)
 		k.Flags |= packet.FlagConnect
@@ -175,7 +177,13 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	q.nxt++
 	q.sent = max(q.sent, q.nxt)
 	n.stat.sent++
+	if first && !last && p.Tapped() != nil {
+		p.Tapped().Message(now, k, m.length)
+	}
 	p.Send(n.node, port, &k)
+	if n.cfg.Account {
+		n.sent(q, p, m, now, flags&packet.FlagRetx != 0, last)
+	}
 	rate := q.rp.Rate(now)
 	q.rp.OnSend(now, wire)
 	q.availAt = p.FreeAt
@@ -229,9 +237,11 @@ func (n *NIC) timeout(slot int32, qpn uint32) {
 	n.event(trace.EventTimeout, q, "local ACK timeout")
 	q.retries++
 	if q.retries > n.cfg.RetryCount {
+		n.lost(q, q.una, trace.DelayTimeout, now)
 		n.fail(q, verbs.StatusRetryExceeded)
 		return
 	}
+	n.lost(q, q.una, trace.DelayTimeout, now)
 	q.rp.OnLoss(now)
 	n.goBack(q, q.una)
 	n.arm(q, now)
@@ -297,6 +307,7 @@ func (n *NIC) onAck(m *packet.Packet) {
 		}
 		return
 	}
+	n.answered(q, now.Sub(m.Sent), now)
 	n.advance(q, seq, m, now)
 	n.offer(q)
 }
@@ -342,6 +353,9 @@ func (n *NIC) onNak(q *qp, m *packet.Packet, now sim.Time) {
 	}
 	if seq >= q.sent || q.state != verbs.StateRTS || q.head == len(q.msgs) {
 		return
+	}
+	if seq >= q.una || n.cfg.GoBack0 {
+		n.lost(q, seq, nakDelay(m), now)
 	}
 	if seq > q.una {
 		n.advance(q, seq, m, now)

@@ -167,7 +167,7 @@ func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq u
 	}
 	a := packet.Packet{Kind: kind, Sent: m.Sent, Src: n.cfg.Endpoints[port], Dst: m.Src, SrcQP: q.wireQPN(), DstQP: m.SrcQP,
 		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint16(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: 64, Flags: flags, Opcode: m.Opcode}
+		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Opcode: m.Opcode}
 	n.stat.acks++
 	n.control(port, &a)
 }
@@ -179,7 +179,7 @@ func (n *NIC) sendCNP(port int, q *qp) {
 	n.stat.cnpSent++
 	c := packet.Packet{Kind: packet.CNP, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		Size: uint16(n.cfg.Sizes.CNP), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: 64}
+		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: n.cfg.TTL}
 	n.control(port, &c)
 }
 
@@ -224,6 +224,9 @@ func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
 		} else {
 			p.Stat.DropLossy++
 		}
+		if t := p.Tapped(); t != nil {
+			t.Dropped(n.node.Now(), port, *m, "receive buffer full")
+		}
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(size), Cause: "receive buffer full"})
 		return
 	}
@@ -234,10 +237,17 @@ func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
 	if r.bytes >= n.cfg.RxXoff {
 		n.pausePeers(m.Prio, true)
 	}
-	if !r.busy {
-		r.busy = true
-		n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(size))), kindDrain, 0, 0)
+	r.start(n)
+}
+
+// start begins to hand the oldest packet to the host, unless that is going on
+// or the host has stopped.
+func (r *rxBuffer) start(n *NIC) {
+	if r.busy || r.q.empty() || n.cfg.Drain <= 0 {
+		return
 	}
+	r.busy = true
+	n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(r.q.buf[r.q.head].Size))), kindDrain, 0, 0)
 }
 
 // drained hands the oldest packet to the host.
@@ -249,11 +259,8 @@ func (r *rxBuffer) drained(n *NIC) {
 		r.from, r.head = r.from[:0], 0
 	}
 	r.bytes -= int64(m.Size)
-	r.busy = !r.q.empty()
-	if r.busy {
-		next := r.q.buf[r.q.head].Size
-		n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(next))), kindDrain, 0, 0)
-	}
+	r.busy = false
+	r.start(n)
 	if r.bytes < n.cfg.RxXoff/2 || r.bytes == 0 {
 		n.pausePeers(m.Prio, false)
 	}
@@ -264,7 +271,7 @@ func (r *rxBuffer) drained(n *NIC) {
 func (n *NIC) pausePeers(c uint8, stop bool) {
 	for i := range n.ports {
 		p := &n.ports[i]
-		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop {
+		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop || !stop && p.stuck&(1<<c) != 0 {
 			continue
 		}
 		kind := trace.EventXoff
