@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
@@ -180,8 +181,10 @@ func (s *Spec) notes() []string {
 			}
 		}
 	}
-	for _, n := range Lint(s) {
-		list = append(list, n.String())
+	for _, f := range Lint(s) {
+		if f.Severity != switchconf.Remark {
+			list = append(list, FindingText(&f))
+		}
 	}
 	return list
 }

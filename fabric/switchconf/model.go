@@ -138,6 +138,7 @@ type Profile struct {
 	XonOffset    Value[sim.Bytes] // ... below the threshold less XonOffset, whichever is higher
 	Xoff         Value[sim.Bytes]
 	DynamicTh    Value[int]       // n of alpha = 2^n, -8..8
+	Factor       Value[sim.Ratio] // alpha, where it is no power of two; instead of DynamicTh
 	StaticTh     Value[sim.Bytes] // instead of DynamicTh
 	HeadroomType Value[string]    // static, or dynamic: Size, Xon and Xoff are computed
 	Discard      Value[string]    // packet_discard_action: drop or trim
@@ -151,7 +152,10 @@ func (p *Profile) IsLossless() bool {
 
 // Alpha returns the factor of the dynamic threshold, 0 with a static one.
 func (p *Profile) Alpha() sim.Ratio {
-	if !p.DynamicTh.IsSet() {
+	switch {
+	case p.Factor.IsSet():
+		return p.Factor.V
+	case !p.DynamicTh.IsSet():
 		return 0
 	}
 	if n := p.DynamicTh.V; n >= 0 {
@@ -179,7 +183,9 @@ type WRED struct {
 	Colours [3]WREDCurve // by Colour
 	ECN     Value[ECNMode]
 	Weight  Value[int] // mean of the queue over 2^Weight packets; 0: as it is
-	From    Origin
+	// PassNonECT: packets that cannot be marked are let through, not dropped.
+	PassNonECT Value[bool]
+	From       Origin
 }
 
 // WREDCurve is 0 up to Min, linear to Probability at Max, 1 above.
