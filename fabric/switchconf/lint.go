@@ -115,7 +115,8 @@ func (f *Finding) String() string {
 type Linter struct {
 	Switch  *Switch
 	Context LintContext
-	assumed bool // the senders are
+	ports   []*Port // that are configured
+	assumed bool    // the senders are
 	rule    *Rule
 	found   []Finding
 	at      map[string]int
@@ -124,7 +125,7 @@ type Linter struct {
 // Lint applies all rules to a switch. Findings are in the order of their
 // severity, then of their rules.
 func Lint(s *Switch, c LintContext) []Finding {
-	l := &Linter{Switch: s, Context: c, at: map[string]int{}}
+	l := &Linter{Switch: s, Context: c, ports: s.Configured(), at: map[string]int{}}
 	if len(c.Senders) == 0 {
 		l.Context.Senders, l.assumed = []Sender{VendorSender()}, true
 	}
@@ -152,10 +153,19 @@ func (l *Linter) add(port string, from Origin, set, format string, args ...any) 
 	l.addAs(l.rule.Severity, port, from, set, format, args...)
 }
 
+// placeApart tells places apart, but not those of the same field of two ports.
+func placeApart(o Origin, port string) string {
+	parts := strings.Split(o.Path, "/")
+	if len(parts) > 2 && port != "" && strings.Contains(parts[2], port) {
+		return parts[1] + "/" + strings.Join(parts[3:], "/")
+	}
+	return fmt.Sprint(o.File, o.Line, o.Path)
+}
+
 // addAs is add with another severity.
 func (l *Linter) addAs(s Severity, port string, from Origin, set, format string, args ...any) {
 	f := Finding{Rule: l.rule, Severity: s, From: from, Text: fmt.Sprintf(format, args...), Set: cmp.Or(set, l.rule.Set)}
-	id := l.rule.Name + "\x00" + f.Text + "\x00" + fmt.Sprint(from.File, from.Line, from.Path)
+	id := l.rule.Name + "\x00" + f.Text + "\x00" + placeApart(from, port)
 	i, ok := l.at[id]
 	if !ok {
 		i = len(l.found)

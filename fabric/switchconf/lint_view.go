@@ -19,8 +19,7 @@ type lossless struct {
 
 // eachLossless calls f for every lossless priority of every port.
 func (l *Linter) eachLossless(f func(c *lossless)) {
-	for i := range l.Switch.Ports {
-		p := &l.Switch.Ports[i]
+	for _, p := range l.ports {
 		for _, n := range p.PFCEnable.V {
 			f(l.losslessOf(p, n))
 		}
@@ -93,8 +92,7 @@ type curve struct {
 
 // eachCurve calls f for every queue with a WRED profile.
 func (l *Linter) eachCurve(f func(c *curve)) {
-	for i := range l.Switch.Ports {
-		p := &l.Switch.Ports[i]
+	for _, p := range l.ports {
 		for k := range p.Queues {
 			q := &p.Queues[k]
 			if w := l.Switch.WREDProfile(q.WRED.V); q.WRED.IsSet() && w != nil {

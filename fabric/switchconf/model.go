@@ -312,6 +312,24 @@ type Lossless struct {
 	MaxHeadroomPerPortKB Value[int]
 }
 
+// Configured returns the ports that more than PORT and CABLE_LENGTH names:
+// SONiC's templates configure those that have a neighbour. Without any, it
+// returns all ports.
+func (s *Switch) Configured() []*Port {
+	var some, all []*Port
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		all = append(all, p)
+		if len(p.PGs)+len(p.Queues) > 0 || p.PFCEnable.IsSet() || p.TCToQueue.IsSet() || p.DSCPToTC.IsGiven() || p.Watchdog.Detection.IsSet() {
+			some = append(some, p)
+		}
+	}
+	if len(some) > 0 {
+		return some
+	}
+	return all
+}
+
 // Port returns the port of that name, nil when there is none.
 func (s *Switch) Port(name string) *Port {
 	return find(s.Ports, func(p *Port) bool { return p.Name == name })

@@ -10,8 +10,7 @@ var _ = AddRule(Rule{
 	Scenario: "dscp-not-lossless", Source: "SONiC qos_config.j2; NIC guides of NVIDIA and Broadcom",
 	Check: func(l *Linter) {
 		any := l.hasLossless()
-		for i := range l.Switch.Ports {
-			p := &l.Switch.Ports[i]
+		for _, p := range l.ports {
 			if !any && !l.Context.Files {
 				return // a fabric without PFC is meant to be one
 			}
@@ -23,7 +22,7 @@ var _ = AddRule(Rule{
 				l.dscpNotLossless(p, s, tc, from, any)
 			}
 		}
-		if l.Context.Files && len(l.Switch.Ports) == 0 {
+		if l.Context.Files && len(l.ports) == 0 {
 			l.add("", Origin{}, "", "no port is configured: nothing is lossless")
 		}
 	},
@@ -37,7 +36,7 @@ func (l *Linter) dscpNotLossless(p *Port, s Sender, tc int, from Origin, any boo
 	switch {
 	case !hasMaps(p):
 		if l.assumed {
-			from = p.From
+			from = Origin{File: p.From.File}
 		}
 		l.add(p.Name, from, "", who+" is in traffic class 0: the port has no DSCP map; SONiC's stock map puts it in class 1, which is lossy too", s.DSCP)
 	case !any:
@@ -57,8 +56,7 @@ var _ = AddRule(Rule{
 		if l.assumed || !l.hasLossless() {
 			return
 		}
-		for i := range l.Switch.Ports {
-			p := &l.Switch.Ports[i]
+		for _, p := range l.ports {
 			for _, s := range l.Context.Senders {
 				if tc, from := l.class(p, s.DSCP, s.Priority); tc != s.Priority && hasMaps(p) {
 					if s.Where["dscp"].Kind == Given {
@@ -79,7 +77,7 @@ var _ = AddRule(Rule{
 	Scenario: "cnp-with-data", Source: "DCQCN, SIGCOMM'15, section 3.3: CNPs have a high priority",
 	Check: func(l *Linter) {
 		l.eachCNP(func(p *Port, s Sender, data, cnp int, from Origin) {
-			if l.queueOf(p, cnp) == l.queueOf(p, data) && s.CNPDSCP != s.DSCP && s.NeedsMarks {
+			if l.queueOf(p, cnp) == l.queueOf(p, data) && s.CNPDSCP != s.DSCP && s.NeedsMarks && (!l.assumed || l.isLossless(p, data)) {
 				l.add(p.Name, from, "", "CNPs of DSCP %d wait in the queue of the data, queue %d", s.CNPDSCP, l.queueOf(p, data))
 			}
 		})
@@ -94,7 +92,8 @@ var _ = AddRule(Rule{
 	Scenario: "cnp-wrong-queue", Source: "NIC guides: CNP_DSCP 48, CNP_802P_PRIO 6; SONiC's template for Arista 7060X6 has \"48\": \"0\"",
 	Check: func(l *Linter) {
 		l.eachCNP(func(p *Port, s Sender, data, cnp int, from Origin) {
-			if cnp != s.CNPPriority && l.queueOf(p, cnp) != l.queueOf(p, data) && s.NeedsMarks {
+			alone := l.queueOf(p, cnp) != l.queueOf(p, data) || l.assumed && !l.isLossless(p, data)
+			if cnp != s.CNPPriority && alone && s.NeedsMarks {
 				l.add(p.Name, from, "", "CNPs of DSCP %d go to traffic class %d, queue %d; the NIC means %d", s.CNPDSCP, cnp, l.queueOf(p, cnp), s.CNPPriority)
 			}
 		})
@@ -127,8 +126,7 @@ var _ = AddRule(Rule{
 // eachCNP calls f with the classes of data and CNPs of each sender on each port
 // that has maps.
 func (l *Linter) eachCNP(f func(p *Port, s Sender, data, cnp int, from Origin)) {
-	for i := range l.Switch.Ports {
-		p := &l.Switch.Ports[i]
+	for _, p := range l.ports {
 		if !hasMaps(p) {
 			continue
 		}

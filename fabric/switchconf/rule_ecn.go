@@ -153,13 +153,15 @@ var _ = AddRule(Rule{
 		if len(l.Switch.WRED) == 0 && l.assumed {
 			return // the files do not say how queues mark
 		}
-		for i := range l.Switch.Ports {
-			p := &l.Switch.Ports[i]
+		for _, p := range l.ports {
 			for _, s := range l.Context.Senders {
 				if !s.NeedsMarks || !hasMaps(p) {
 					continue
 				}
 				tc, _ := l.class(p, s.DSCP, s.Priority)
+				if l.assumed && !l.isLossless(p, tc) {
+					continue // dscp-not-lossless says it
+				}
 				q := l.queueOf(p, tc)
 				marks, from := false, s.Where["congestion"]
 				if x := p.Queue(q); x != nil {

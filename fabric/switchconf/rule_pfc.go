@@ -243,8 +243,7 @@ var _ = AddRule(Rule{
 	Scenario: "watchdog-below-poll", Source: "sonic-utilities, pfcwd; SONiC YANG: both at least POLL_INTERVAL",
 	Check: func(l *Linter) {
 		poll := l.Switch.Watchdog.Poll
-		for i := range l.Switch.Ports {
-			p := &l.Switch.Ports[i]
+		for _, p := range l.ports {
 			w := p.Watchdog
 			if w.Detection.IsSet() && w.Detection.V < poll.V {
 				l.add(p.Name, w.Detection.From, "", "detection_time %v is less than POLL_INTERVAL, %v", w.Detection.V, poll.V)
