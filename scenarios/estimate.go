@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
@@ -40,7 +41,7 @@ func NewEstimate(s *Spec) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Links: len(w.graph.Links), Hosts: len(w.hosts), Switches: len(w.graph.Nodes) - len(w.hosts), Notes: s.notes()}
+	e := &Estimate{Links: len(w.graph.Links), Hosts: len(w.hosts), Switches: len(w.graph.Nodes) - len(w.hosts), Notes: s.foreignNotes()}
 	for _, o := range w.graph.Oversubscription() {
 		e.Tiers = append(e.Tiers, o.String())
 	}
@@ -170,8 +171,19 @@ func availableMemory() sim.Bytes {
 }
 
 // notes returns what a reader of foreign files has to say about them, and what
-// is seldom meant.
+// lint finds worse than a note.
 func (s *Spec) notes() []string {
+	list := s.foreignNotes()
+	for _, f := range Lint(s) {
+		if f.Severity != switchconf.Remark {
+			list = append(list, FindingText(&f))
+		}
+	}
+	return list
+}
+
+// foreignNotes returns what a reader of foreign files has to say about them.
+func (s *Spec) foreignNotes() []string {
 	var list []string
 	if s.hpccCase != nil {
 		for _, n := range s.hpccCase.Notes {
@@ -179,9 +191,6 @@ func (s *Spec) notes() []string {
 				list = append(list, n.String())
 			}
 		}
-	}
-	for _, n := range Lint(s) {
-		list = append(list, n.String())
 	}
 	return list
 }
