@@ -32,6 +32,7 @@ var (
 	textType    = reflect.TypeFor[encoding.TextUnmarshaler]()
 	memberType  = reflect.TypeFor[Member]()
 	trafficType = reflect.TypeFor[TrafficSpec]()
+	faultType   = reflect.TypeFor[FaultSpec]()
 )
 
 // isText reports whether values of the type are read from their text.
@@ -50,6 +51,8 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, f *field) er
 	case t == ecnType:
 		_, err := d.curve(n, path, v, nil)
 		return err
+	case t == faultType:
+		return d.member(n, path, &v.Addr().Interface().(*FaultSpec).Member, catalogues["fault"])
 	case isText(t) && (n.Kind == yaml.ScalarNode || t.Kind() != reflect.Slice):
 		return d.text(n, path, v, t)
 	}
@@ -242,7 +245,7 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) error {
 // element decodes an item of a list or a map that has no value to start from.
 func (d *decoder) element(n *yaml.Node, path string, v reflect.Value) error {
 	t := v.Type()
-	if t.Kind() != reflect.Struct || isText(t) || t == memberType || t == trafficType {
+	if t.Kind() != reflect.Struct || isText(t) || t == memberType || t == trafficType || t == faultType {
 		return d.value(n, path, v, nil)
 	}
 	given := map[string]bool{}
@@ -287,10 +290,13 @@ func (d *decoder) structure(n *yaml.Node, path string, v reflect.Value, given ma
 	if set := v.FieldByName("Set"); set.IsValid() && set.Kind() == reflect.Bool {
 		set.SetBool(true)
 	}
+	if err := d.base(v, byKey, path); err != nil {
+		return err
+	}
 	for i := range fields {
 		f := &fields[i]
 		p, ok := byKey[f.key]
-		if !ok {
+		if !ok || f.typ == sonicType {
 			continue
 		}
 		if err := d.value(p.value, join(path, f.key), v.FieldByIndex(f.index), f); err != nil {

@@ -23,6 +23,7 @@ type Spec struct {
 	MaxDuration sim.Duration  `key:"max_duration" doc:"bound on a run that goes until_done"`
 	Warmup      sim.Duration  `key:"warmup" doc:"what happens before this time is left out of counters and goodput"`
 	Series      SeriesSpec    `key:"series" doc:"time series"`
+	Diagnosis   bool          `key:"diagnosis" doc:"keep account of where the time of each message goes, and of the way of each queue pair; false saves memory and disk"`
 	Topology    Member        `key:"topology" catalogue:"topology" doc:"the fabric: one topology of the catalogue with its parameters"`
 	Switch      SwitchSpec    `key:"switch" doc:"every switch"`
 	Switches    []SwitchRule  `key:"switches" doc:"exceptions: switches whose name matches take these values instead"`
@@ -31,7 +32,10 @@ type Spec struct {
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
 	Routes      []RouteRule   `key:"routes" doc:"static routes: at some switches, traffic to some hosts leaves by other ports than those of a shortest path; they may loop"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
+	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
+	Without     []string      `key:"without" doc:"settings (path=value, as after --set) that take the phenomenon away: with them an expectation must fail, see rdmasim test --without; empty = without the faults"`
+	Long        bool          `key:"long" doc:"true: rdmasim test --short leaves it out"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
 
@@ -76,6 +80,7 @@ type SwitchSpec struct {
 	Maps       []MapRule       `key:"maps" doc:"exceptions: ports with other maps"`
 	ColorMap   map[int]string  `key:"color_map" keys:"0..63" oneof:"green,yellow,red" doc:"DSCP to drop precedence, for wred; DSCPs not named are green"`
 	VTEP       bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
+	Sonic      SonicSpec       `key:"sonic" doc:"files of SONiC that the switch is configured by; keys beside it override them"`
 }
 
 // Auto is a value that may be given or computed.
