@@ -12,7 +12,7 @@ import (
 )
 
 func newCheck(a *app) *cobra.Command {
-	f := &loadFlags{}
+	f, c := &loadFlags{}, &captureFlags{}
 	cmd := &cobra.Command{
 		Use:   "check SCENARIO",
 		Short: "Validate a scenario and say what a run will cost",
@@ -22,11 +22,15 @@ packet-hops, wall time, memory and disk of a run.`,
 		Args:              exactArgs("SCENARIO"),
 		ValidArgsFunction: completeScenario(a),
 		RunE: func(_ *cobra.Command, args []string) error {
+			capture, err := c.options()
+			if err != nil {
+				return inputError(err)
+			}
 			spec, err := a.load(args[0], f.settings())
 			if err != nil {
 				return inputError(err)
 			}
-			e, err := a.estimate(spec)
+			e, err := a.estimate(spec, capture)
 			if err != nil {
 				return inputError(err)
 			}
@@ -34,6 +38,7 @@ packet-hops, wall time, memory and disk of a run.`,
 		},
 	}
 	f.register(cmd)
+	c.register(cmd.Flags())
 	return cmd
 }
 
@@ -48,7 +53,11 @@ func writeEstimate(w io.Writer, spec *scenarios.Spec, e *estimate) error {
 	fmt.Fprintf(t, "packet-hops\tabout %s\n", roughly(e.PacketHops))
 	fmt.Fprintf(t, "wall time\t%s\n", aboutWall(e.WallSeconds))
 	fmt.Fprintf(t, "memory\tabout %s\n", metric.Format(float64(e.MemoryBytes), metric.Bytes))
-	fmt.Fprintf(t, "disk\tabout %s\n", metric.Format(float64(e.DiskBytes), metric.Bytes))
+	disk := metric.Format(float64(e.DiskBytes), metric.Bytes)
+	if e.CaptureBytes > 0 {
+		disk += fmt.Sprintf(", of which %s are %s", metric.Format(float64(e.CaptureBytes), metric.Bytes), scenarios.FileCapture)
+	}
+	fmt.Fprintf(t, "disk\tabout %s\n", disk)
 	for _, n := range e.Notes {
 		fmt.Fprintf(t, "note\t%s\n", n)
 	}
