@@ -1,10 +1,9 @@
 package fabric
 
 import (
-	"math/bits"
-
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
+	"rdmasim/sim/stat"
 )
 
 // EgressQueue is the queue of one class at one port.
@@ -13,51 +12,23 @@ type EgressQueue struct {
 	Bytes     int64
 	Eligible  uint64 // ECT frames that left while marking was on
 	ecn       ECNConfig
-	level     level
+	level     followed
 	Marked    uint64
 	Deficit   int64
 	binMarked uint64
 }
 
-// level follows a quantity over time: its integral, extremes and how long it
-// stayed at which height.
+// level follows a quantity over time: its integral and its extremes.
 type level struct {
 	value    int64
 	at       sim.Time
 	integral float64 // value times picoseconds
 	max      int64
-	hist     *[histSize]sim.Duration
-	bucket   int      // of hist, for value
-	entered  sim.Time // when value came into that bucket
 
 	binIntegral float64
 	binMin      int64
 	binMax      int64
 	last        [3]float64 // the bin written last
-}
-
-// The histogram has eight buckets per doubling: a quantile read from it is at
-// most an eighth too high.
-const (
-	histSub  = 8
-	histSize = 26 * histSub // up to 256 MiB
-)
-
-func histBucket(v int64) int {
-	if v < histSub {
-		return int(v)
-	}
-	e := bits.Len64(uint64(v)) - 4 // v>>e lies in [8,16)
-	return min((e+1)*histSub+int(v>>e)-histSub, histSize-1)
-}
-
-// histUpper returns the largest value of a bucket.
-func histUpper(b int) int64 {
-	if b < histSub {
-		return int64(b)
-	}
-	e := b/histSub - 1
-	return (int64(b%histSub+histSub)+1)<<e - 1
 }
 
 func (l *level) set(v int64, now sim.Time) {
@@ -76,53 +47,62 @@ func (l *level) set(v int64, now sim.Time) {
 	}
 }
 
-// follow is set for a level whose quantiles are wanted: it also notes how long
-// the value stayed in which bucket.
-func (l *level) follow(v int64, now sim.Time) {
-	if b := histBucket(v); b != l.bucket {
-		l.settle(now)
-		l.bucket = b
+// followed is a level whose quantiles are wanted: it also notes how long the
+// value stayed in which bucket.
+type followed struct {
+	level
+	held    stat.Histogram
+	bucket  int      // of held, for value
+	entered sim.Time // when value came into that bucket
+}
+
+func (f *followed) follow(v int64, now sim.Time) {
+	if b := stat.BucketOf(v); b != f.bucket {
+		f.settle(now)
+		f.bucket = b
 	}
-	l.set(v, now)
+	f.set(v, now)
 }
 
 // settle books the time spent in the present bucket. The empty bucket is what
 // remains of the whole.
-func (l *level) settle(now sim.Time) {
-	if d := now.Sub(l.entered); d > 0 && l.bucket != 0 {
-		if l.hist == nil {
-			l.hist = new([histSize]sim.Duration)
-		}
-		l.hist[l.bucket] += d
+func (f *followed) settle(now sim.Time) {
+	if now < f.entered {
+		panic("fabric: a level is settled before it was entered")
 	}
-	l.entered = now
+	if d := now.Sub(f.entered); d > 0 && f.bucket != 0 {
+		f.held.Add(f.bucket, d)
+	}
+	f.entered = now
 }
 
 // quantile returns the value below which the level stayed for the share q of
-// the time span.
-func (l *level) quantile(q float64, span sim.Duration) int64 {
-	if l.hist == nil || span <= 0 {
+// the time span, at most an eighth too high.
+func (f *followed) quantile(q float64, span sim.Duration) int64 {
+	if span <= 0 {
 		return 0
 	}
-	var above sim.Duration
-	limit := sim.Duration(float64(span) * (1 - q))
-	for b := histSize - 1; b > 0; b-- {
-		above += l.hist[b]
-		if above > limit {
-			return min(histUpper(b), l.max)
-		}
-	}
-	return 0
+	return min(f.held.Exceeded(sim.Duration(float64(span)*(1-q))), f.max)
 }
 
 func (l *level) reset(now sim.Time) {
 	l.at, l.integral, l.max = now, 0, l.value
-	l.hist, l.entered = nil, now
 	l.binIntegral = 0
 }
 
+func (f *followed) reset(now sim.Time) {
+	f.level.reset(now)
+	f.held.Reset()
+	f.entered = now
+}
+
 // start begins to follow a value that has been 0.
-func (l *level) start(now sim.Time) { l.at, l.entered = now, now }
+func (l *level) start(now sim.Time) { l.at = now }
+
+func (f *followed) start(now sim.Time) {
+	f.level.start(now)
+	f.entered = now
+}
 
 // begin starts a bin at a time up to which nothing has changed.
 func (l *level) begin(t sim.Time) {
@@ -145,14 +125,46 @@ func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, cha
 	return mean, lo, hi, changed
 }
 
-// chunkFrames makes a chunk fill two kilobytes.
-const chunkFrames = 36
+// chunkFrames makes a chunk fill 512 bytes: most queues are short.
+const chunkFrames = 9
 
 // chunk is a piece of a queue: frames that lie one behind the other in memory
 // come quickly when their turn comes.
 type chunk struct {
+	next *chunk // first, so that the garbage collector looks no further
 	p    [chunkFrames]packet.Packet
-	next *chunk
+}
+
+// spareChunks is how many unused chunks a pool keeps beside as many as are in
+// use: 2 MiB. What is above goes back to the garbage collector, so that a burst
+// at the beginning of a run does not hold memory to its end.
+const spareChunks = 1 << 12
+
+// chunkPool holds the unused chunks of a worker's switches.
+type chunkPool struct {
+	free       *chunk
+	idle, used int
+}
+
+func (p *chunkPool) take() *chunk {
+	p.used++
+	c := p.free
+	if c == nil {
+		return new(chunk)
+	}
+	p.idle--
+	p.free, c.next = c.next, nil
+	return c
+}
+
+func (p *chunkPool) give(c *chunk) {
+	p.used--
+	if p.idle >= p.used+spareChunks {
+		c.next = nil
+		return
+	}
+	p.idle++
+	c.next, p.free = p.free, c
 }
 
 // fifo is a list of chunks. Its memory comes from a pool and goes back there.
@@ -166,15 +178,9 @@ func (f *fifo) empty() bool { return f.head == nil }
 // front returns the first frame of a queue that is not empty.
 func (f *fifo) front() *packet.Packet { return &f.head.p[f.first] }
 
-func (f *fifo) push(pool **chunk, m *packet.Packet) {
+func (f *fifo) push(pool *chunkPool, m *packet.Packet) {
 	if f.tail == nil || f.end == chunkFrames {
-		c := *pool
-		if c == nil {
-			c = new(chunk)
-		} else {
-			*pool = c.next
-			c.next = nil
-		}
+		c := pool.take()
 		if f.tail == nil {
 			f.head, f.first = c, 0
 		} else {
@@ -187,7 +193,7 @@ func (f *fifo) push(pool **chunk, m *packet.Packet) {
 }
 
 // pop removes the front frame; its memory holds until the next push.
-func (f *fifo) pop(pool **chunk) {
+func (f *fifo) pop(pool *chunkPool) {
 	f.first++
 	c := f.head
 	switch {
@@ -198,6 +204,5 @@ func (f *fifo) pop(pool **chunk) {
 	default:
 		return
 	}
-	c.next = *pool
-	*pool = c
+	pool.give(c)
 }

@@ -17,12 +17,13 @@ type Switch struct {
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
 	mmu      sharedBuffer
-	pool     **chunk // unused pieces of queues, shared by the switches of a worker
+	pool     *chunkPool // unused pieces of queues, shared by the switches of a worker
 	seed     uint64
 	pick     *sim.Rand
 	flows    []flowlet
 	start    sim.Time // of the measurement
 	sampling bool     // the end of a bin is scheduled, or there are no series
+	acts     []func(sim.Time) sim.Time
 }
 
 // swPort is a port of a switch; what every frame needs comes first.
@@ -38,6 +39,7 @@ type swPort struct {
 	binBytes uint64
 	lastBps  float64
 	logged   uint8 // classes whose pause episode has been reported
+	stuck    uint8 // classes of the peer that stay paused whatever the buffer
 }
 
 // class is what a port has of one priority: the queue of frames that leave by
@@ -62,7 +64,9 @@ func (s *Switch) of(port int, c uint8) *class {
 
 func (s *Switch) newClass(port int, c uint8) *class {
 	k := &class{}
-	k.ecn = s.Cfg.Ports[port].ECN[c]
+	if ecn := s.Cfg.Ports[port].ECN; ecn != nil {
+		k.ecn = ecn[c]
+	}
 	k.queueID = s.Cfg.Names.Lookup(queueName(s.Cfg.Name, port, c))
 	k.groupID = s.Cfg.Names.Lookup(groupName(s.Cfg.Name, port, c))
 	now := s.node.Now()
@@ -137,7 +141,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 // forward routes a frame and queues it. slot is that of a parked frame whose
 // last bit has come, 0 for a message that has just arrived.
 func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
-	if m.TTL == 0 {
+	if m.TTL <= 1 { // RFC 1812, section 5.3.1: a router that takes the last hop away discards
 		s.ports[in].Stat.DropFault++
 		s.dropped(in, m, "TTL expired")
 		s.discard(slot)
@@ -208,13 +212,13 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
 
 // chunks returns the pool of unused pieces of queues.
-func (s *Switch) chunks() **chunk {
+func (s *Switch) chunks() *chunkPool {
 	if s.pool == nil {
 		shared := s.node.Shared()
 		if *shared == nil {
-			*shared = new(*chunk)
+			*shared = new(chunkPool)
 		}
-		s.pool = (*shared).(**chunk)
+		s.pool = (*shared).(*chunkPool)
 	}
 	return s.pool
 }
@@ -371,6 +375,8 @@ func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
 		s.sample()
 	case KindTail:
 		s.forward(port, s.node.Message(int32(arg)), int32(arg))
+	case KindFault:
+		s.act(arg)
 	default:
 		p := &s.ports[port]
 		if up := p.OnTimer(s.node, kind, port, arg); up != 0 {

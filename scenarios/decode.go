@@ -16,6 +16,7 @@ import (
 type decoder struct {
 	src  *source
 	spec *Spec
+	sw   *SwitchSpec // the switch whose keys are being read
 }
 
 // fail returns an error about a node.
@@ -31,6 +32,7 @@ var (
 	textType    = reflect.TypeFor[encoding.TextUnmarshaler]()
 	memberType  = reflect.TypeFor[Member]()
 	trafficType = reflect.TypeFor[TrafficSpec]()
+	faultType   = reflect.TypeFor[FaultSpec]()
 )
 
 // isText reports whether values of the type are read from their text.
@@ -46,6 +48,11 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, f *field) er
 		ts := v.Addr().Interface().(*TrafficSpec)
 		ts.Line = n.Line
 		return d.member(n, path, &ts.Member, catalogues["workload"])
+	case t == ecnType:
+		_, err := d.curve(n, path, v, nil)
+		return err
+	case t == faultType:
+		return d.member(n, path, &v.Addr().Interface().(*FaultSpec).Member, catalogues["fault"])
 	case isText(t) && (n.Kind == yaml.ScalarNode || t.Kind() != reflect.Slice):
 		return d.text(n, path, v, t)
 	}
@@ -238,11 +245,15 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) error {
 // element decodes an item of a list or a map that has no value to start from.
 func (d *decoder) element(n *yaml.Node, path string, v reflect.Value) error {
 	t := v.Type()
-	if t.Kind() != reflect.Struct || isText(t) || t == memberType || t == trafficType {
+	if t.Kind() != reflect.Struct || isText(t) || t == memberType || t == trafficType || t == faultType {
 		return d.value(n, path, v, nil)
 	}
 	given := map[string]bool{}
-	if err := d.structure(n, path, v, given); err != nil {
+	if t == ecnType {
+		if complete, err := d.curve(n, path, v, given); err != nil || complete {
+			return err
+		}
+	} else if err := d.structure(n, path, v, given); err != nil {
 		return err
 	}
 	for _, f := range fieldsOf(t) {
@@ -270,13 +281,22 @@ func (d *decoder) structure(n *yaml.Node, path string, v reflect.Value, given ma
 			given[p.key.Value] = true
 		}
 	}
+	switch x := v.Addr().Interface().(type) {
+	case *SwitchSpec:
+		d.sw = x
+	case *SwitchRule:
+		d.sw = &x.Switch
+	}
 	if set := v.FieldByName("Set"); set.IsValid() && set.Kind() == reflect.Bool {
 		set.SetBool(true)
+	}
+	if err := d.base(v, byKey, path); err != nil {
+		return err
 	}
 	for i := range fields {
 		f := &fields[i]
 		p, ok := byKey[f.key]
-		if !ok {
+		if !ok || f.typ == sonicType {
 			continue
 		}
 		if err := d.value(p.value, join(path, f.key), v.FieldByIndex(f.index), f); err != nil {
@@ -343,6 +363,22 @@ func (d *decoder) fresh(t reflect.Type) reflect.Value {
 	switch t {
 	case reflect.TypeFor[ECNSpec]():
 		return reflect.ValueOf(DefaultECN())
+	case reflect.TypeFor[PoolSpec]():
+		return reflect.ValueOf(defaultPool())
+	case reflect.TypeFor[GroupRule]():
+		return reflect.ValueOf(d.sw.groupRule())
+	case reflect.TypeFor[QueueRule]():
+		return reflect.ValueOf(d.sw.queueRule())
+	case reflect.TypeFor[WREDRule]():
+		return reflect.ValueOf(d.sw.wredRule())
+	case reflect.TypeFor[MapRule]():
+		return reflect.ValueOf(d.sw.mapRule())
+	case reflect.TypeFor[PFCRule]():
+		return reflect.ValueOf(d.sw.pfcRule())
+	case reflect.TypeFor[SchedulerRule]():
+		return reflect.ValueOf(d.sw.schedulerRule())
+	case reflect.TypeFor[WatchdogRule]():
+		return reflect.ValueOf(d.sw.watchdogRule())
 	case reflect.TypeFor[SwitchRule]():
 		return reflect.ValueOf(SwitchRule{Switch: d.spec.Switch})
 	case reflect.TypeFor[NICRule]():

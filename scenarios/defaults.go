@@ -13,6 +13,7 @@ func Defaults() Spec {
 		UntilDone:   true,
 		MaxDuration: 10 * sim.Second, // a choice: above the 4.3 s in which retries end at timeout 14 (4 x 67.1 ms x 8, InfiniBand Architecture 9.7.6)
 		Series:      SeriesSpec{Interval: 10 * sim.Microsecond, Hosts: true, MaxQPs: 128},
+		Diagnosis:   true,
 		Switch:      DefaultSwitch(),
 		NIC:         DefaultNIC(),
 		Compat:      "none",
@@ -37,6 +38,7 @@ func DefaultSwitch() SwitchSpec {
 			EgressAlpha: 1,
 		},
 		PFC: PFCSpec{
+			Mode:       "pfc",
 			Priorities: []int{3}, // the RoCE priority of vendors' guides (NVIDIA roce mode, Cisco AI/ML blueprint)
 			Quanta:     65535,    // the longest that IEEE 802.1Qbb, clause 36, can ask for
 			Refresh:    AutoValue[sim.Duration](),
@@ -52,8 +54,11 @@ func DefaultSwitch() SwitchSpec {
 			Gap:    100 * sim.Microsecond, // a choice, above the difference in delay of two paths
 			Hash:   "mix64",
 		},
-		Trust:   "dscp",
-		DSCPMap: map[int]int{26: 3, 48: 6}, // DSCP of RoCE and of CNPs in the guides above
+		Watchdog: noWatchdog(),
+		MapSpec: MapSpec{
+			Trust:   "dscp",
+			DSCPMap: map[int]int{26: 3, 48: 6}, // DSCP of RoCE and of CNPs in the guides above
+		},
 	}
 }
 
@@ -76,6 +81,7 @@ func DefaultNIC() NICSpec {
 		CNPPriority:   6,  // CNP_802P_PRIO, mlxconfig
 		CNPDSCP:       48, // CNP_DSCP, mlxconfig
 		AckDSCP:       -1,
+		TTL:           64, // RFC 1700; default of Linux
 		Encapsulation: "none",
 		Frame:         FrameSpec{Overhead: AutoValue[sim.Bytes]()},
 		AckEvery:      16, // a choice: responders coalesce as they please (InfiniBand Architecture, 9.7.5.1), and do

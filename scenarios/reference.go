@@ -15,7 +15,7 @@ func Reference() string {
 	r.print("%s", referenceHead)
 	d := Defaults()
 	r.section("Top level", "", "", reflect.ValueOf(d))
-	for _, name := range []string{"topology", "congestion", "workload"} {
+	for _, name := range []string{"topology", "congestion", "workload", "threshold", "watchdog", "fault"} {
 		r.catalogue(catalogues[name])
 	}
 	return r.b.String()
@@ -107,14 +107,25 @@ func (r *reference) inner(f field, path string, v reflect.Value) {
 	case reflect.TypeFor[[]NICRule]():
 		r.rule(path, "nic")
 	case reflect.TypeFor[map[int]ECNSpec]():
-		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`.", reflect.ValueOf(DefaultECN()))
+		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`. The key `baseline` takes a published curve instead, as in `{3: {baseline: sonic-default}}`; keys beside it replace values of it. Names: see [baselines](baselines.md).", reflect.ValueOf(DefaultECN()))
 	default:
-		if t.Kind() == reflect.Slice {
-			r.section("`"+path+"`", path, "A list, each item with these keys.", reflect.Zero(t.Elem()))
+		switch t.Kind() {
+		case reflect.Slice:
+			r.section("`"+path+"`", path, "A list, each item with these keys.", freshly(t.Elem()))
+			return
+		case reflect.Map:
+			r.section("`"+path+".QUEUE`", path, "Values per queue.", freshly(t.Elem()))
 			return
 		}
 		r.section("`"+path+"`", path, "", v)
 	}
+}
+
+// freshly returns what an item of a list starts from in a scenario that says
+// nothing else.
+func freshly(t reflect.Type) reflect.Value {
+	d := Defaults()
+	return (&decoder{spec: &d, sw: &d.Switch}).fresh(t)
 }
 
 func (r *reference) rule(path, base string) {
@@ -124,7 +135,7 @@ func (r *reference) rule(path, base string) {
 
 // isSection reports whether values of the type have keys described elsewhere.
 func isSection(t reflect.Type) bool {
-	if t == memberType || t == reflect.TypeFor[[]TrafficSpec]() || isText(t) {
+	if t == memberType || t == reflect.TypeFor[[]TrafficSpec]() || t == reflect.TypeFor[[]FaultSpec]() || isText(t) {
 		return false
 	}
 	switch t.Kind() {
@@ -138,8 +149,11 @@ func isSection(t reflect.Type) bool {
 
 // anchor returns the link to a section, as GitHub makes it from the heading.
 func anchor(path string) string {
-	if strings.HasSuffix(path, "ecn") {
+	switch {
+	case strings.HasSuffix(path, ".ecn"):
 		path += ".priority"
+	case strings.HasSuffix(path, ".shape"):
+		path += ".queue"
 	}
 	return "#" + strings.ReplaceAll(strings.ToLower(path), ".", "")
 }
@@ -187,6 +201,8 @@ func typeWord(t reflect.Type) string {
 		return "name with parameters"
 	case []TrafficSpec:
 		return "list of [workloads](#workloads)"
+	case []FaultSpec:
+		return "list of [faults](#faults)"
 	}
 	if isText(t) && t.Kind() == reflect.Slice {
 		return "text, or list of text"

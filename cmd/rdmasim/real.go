@@ -25,6 +25,7 @@ func realProduct() product {
 		load:     scenarios.Load,
 		run:      realRun,
 		estimate: realEstimate,
+		deadlock: scenarios.CheckDeadlock,
 		page:     realPage,
 		compare:  realCompare,
 		metrics:  metric.Load,
@@ -44,6 +45,7 @@ func realProduct() product {
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
 				members("formats", topology.Importers),
+				members("baselines", scenarios.Baselines),
 			}
 		},
 		validate:       validation.Run,

@@ -34,7 +34,10 @@ type Metrics struct {
 	Headroom    Headroom       `json:"headroom_bytes" unit:"bytes"`
 	Completions map[string]int `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
 	ICRC        ICRC           `json:"icrc"`
+	Faults      []Fault        `json:"faults,omitempty"`
 	Expect      []Verdict      `json:"expect"`
+
+	run *trace.Run // that the figures are of; nil for figures read from a file
 }
 
 // Run says which run it was.
@@ -117,7 +120,7 @@ type PFC struct {
 	MaxWhere    string   `json:"max_paused_where"`
 	Storms      *int64   `json:"storms" doc:"episodes longer than storm_threshold_s"`
 	Threshold   float64  `json:"storm_threshold_s" unit:"s" doc:"length beyond which an episode is a storm"`
-	Deadlocks   *int64   `json:"deadlocks" doc:"cyclic waits of paused ports"`
+	Deadlocks   *int64   `json:"deadlocks" doc:"cyclic waits of paused ports that nothing in the fabric could end"`
 }
 
 // Queue is the worst egress queue: the one with the highest maximum. Queues of

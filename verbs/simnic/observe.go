@@ -19,22 +19,47 @@ func (n *NIC) event(kind trace.EventKind, q *qp, cause string) {
 // finish reports a message that has ended.
 func (n *NIC) finish(q *qp, m *message, status verbs.Status) {
 	n.outstanding--
-	n.flow(q, m, n.node.Now(), m.length, status.String())
+	n.flow(q, m, n.node.Now(), n.acknowledged(q, m), status.String())
 	n.activity()
 }
 
 func (n *NIC) flow(q *qp, m *message, end sim.Time, delivered sim.Bytes, status string) {
+	now := n.node.Now()
 	n.cfg.Sink.Flow(trace.Flow{
-		ID: uint64(n.cfg.Node)<<40 | m.id, Src: n.cfg.Name, Dst: n.cfg.EndpointName(q.peer), QP: q.qpn, Verb: m.op.String(),
-		Bytes: m.length, Start: m.posted, End: end, Ideal: q.path.Ideal(m.length, m.op), Delivered: delivered,
-		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client),
+		ID: uint64(n.cfg.Node)<<40 | m.id, Src: n.cfg.Name, Dst: n.peerName(q, m), QP: q.qpn, Verb: m.op.String(),
+		Bytes: m.length, Start: m.posted, End: end, Ideal: q.ideal(m), Delivered: delivered,
+		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client), Delays: n.spent(q, m, now),
 	})
+}
+
+func (n *NIC) peerName(q *qp, m *message) string {
+	if m.work != nil && m.work.ah != nil {
+		return n.cfg.EndpointName(m.work.ah.endpoint)
+	}
+	if q.peer < 0 {
+		return ""
+	}
+	return n.cfg.EndpointName(q.peer)
+}
+
+// ideal is how long the message alone on its path takes.
+func (q *qp) ideal(m *message) sim.Duration {
+	if q.service != verbs.RC && q.path.Sent != nil {
+		return q.path.Sent(m.length, m.op)
+	}
+	if q.path.Ideal == nil { // datagrams: each has a way of its own
+		return 0
+	}
+	return q.path.Ideal(m.length, m.op)
 }
 
 // Named is a Client with a name for reports.
 type Named interface{ Name() string }
 
 func (n *NIC) clientName(c int32) string {
+	if int(c) >= len(n.clients) {
+		return ""
+	}
 	if x, ok := n.clients[c].(Named); ok {
 		return x.Name()
 	}
@@ -44,20 +69,24 @@ func (n *NIC) clientName(c int32) string {
 // Unfinished reports every message that has not ended, with the payload that
 // was acknowledged.
 func (n *NIC) Unfinished() {
-	mtu := sim.Bytes(n.cfg.Sizes.Payload)
 	for _, q := range n.qps {
 		if q.handle == nil {
 			continue
 		}
 		for i := q.head; i < len(q.msgs); i++ {
 			m := &q.msgs[i]
-			var got sim.Bytes
-			if q.una > m.first {
-				got = min(sim.Bytes(q.una-m.first)*mtu, m.length)
-			}
-			n.flow(q, m, -1, got, "unfinished")
+			n.flow(q, m, -1, n.acknowledged(q, m), trace.StatusUnfinished)
 		}
 	}
+}
+
+// acknowledged returns the payload of a message that its responder has
+// acknowledged.
+func (n *NIC) acknowledged(q *qp, m *message) sim.Bytes {
+	if q.una <= m.first {
+		return 0
+	}
+	return min(sim.Bytes(q.una-m.first)*q.mtu, m.length)
 }
 
 func (n *NIC) logPause(port int) {
@@ -90,8 +119,8 @@ type inbound struct {
 // The series bears the sender's name. Its number is known from the packet as
 // long as the sender has not used the slot before.
 func (n *NIC) follow(q *qp, m *packet.Packet) {
-	slot := m.SrcQP >> 8
-	if n.cfg.Interval == 0 || slot&0xff != m.SrcQP&0xff || int(slot) > n.cfg.SeriesQPs {
+	slot := m.SrcQP >> generationBits
+	if n.cfg.Interval == 0 || (slot^m.SrcQP)&(1<<generationBits-1) != 0 || int(slot) > n.cfg.SeriesQPs {
 		return
 	}
 	if id := n.cfg.Names.Lookup(fmt.Sprintf("%s/qp%d", n.cfg.EndpointName(m.Src), slot)); id != 0 {
@@ -180,6 +209,15 @@ func (n *NIC) ResetStat(now sim.Time) {
 		p.binBytes = 0
 		p.binPause = [8]sim.Duration{}
 	}
+}
+
+// TxPackets returns how many frames the NIC has sent since the counters were
+// reset.
+func (n *NIC) TxPackets() (sum uint64) {
+	for i := range n.ports {
+		sum += n.ports[i].TxPackets()
+	}
+	return sum
 }
 
 // Counters reports the totals at the end of the measured interval.
