@@ -58,6 +58,7 @@ func newRoot(a *app) *cobra.Command {
 		newCheck(a),
 		newReport(a),
 		newCompare(a),
+		newTest(a),
 		newNS3(a),
 		newValidate(a),
 		newImport(a),

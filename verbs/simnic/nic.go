@@ -17,6 +17,7 @@ const (
 	kindTimeout                              // local ACK timer of a queue pair
 	kindDrain                                // a slow host has taken a packet
 	kindClient                               // an application's timer
+	kindReceive                              // a receive that was posted late is ready
 )
 
 // Client is an application on a host.
@@ -60,6 +61,8 @@ type NIC struct {
 	qkeyFails   uint32
 	sampling    bool // the end of a bin is scheduled, or there are no series
 	acts        []func(sim.Time) sim.Time
+	late        sim.Duration // by which receives are posted late
+	lateRecvs   []lateReceive
 }
 
 type closedQP struct {
@@ -410,6 +413,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.rx.drained(n)
 	case fabric.KindFault:
 		n.act(arg)
+	case kindReceive:
+		n.receiveReady()
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()
