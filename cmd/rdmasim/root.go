@@ -53,7 +53,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newRun(a), newList(a), newShow(a), newCheck(a), newReport(a), newCompare(a), newVersion(a))
 	root.AddCommand(newNS3(a), newValidate(a))
-	root.AddCommand(newTest(a))
+	root.AddCommand(newTest(a), newShrink(a))
 	root.AddCommand(newImport(a), newPcap(a))
 	root.AddCommand(newHeadroom(a))
 	root.InitDefaultHelpCmd()
