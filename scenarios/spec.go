@@ -80,6 +80,7 @@ type SwitchSpec struct {
 	Maps       []MapRule       `key:"maps" doc:"exceptions: ports with other maps"`
 	ColorMap   map[int]string  `key:"color_map" keys:"0..63" oneof:"green,yellow,red" doc:"DSCP to drop precedence, for wred; DSCPs not named are green"`
 	VTEP       bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
+	Sonic      SonicSpec       `key:"sonic" doc:"files of SONiC that the switch is configured by; keys beside it override them"`
 }
 
 // Auto is a value that may be given or computed.
