@@ -33,10 +33,11 @@ func (s *Switch) logHeld(in int, c uint8) {
 	var top [heldQueues]held
 	n, total := 0, int64(0)
 	for z := range s.ports {
-		if s.ports[z].nonEmpty&(1<<c) == 0 {
+		qi := s.queueOf(in, z, c)
+		if s.ports[z].nonEmpty&(1<<qi) == 0 {
 			continue
 		}
-		q := &s.ports[z].class[c].EgressQueue
+		q := &s.ports[z].class[qi].EgressQueue
 		b := q.fifo.shareOf(uint16(in), q.Bytes)
 		if b == 0 {
 			continue
@@ -55,7 +56,7 @@ func (s *Switch) logHeld(in int, c uint8) {
 	}
 	for _, h := range top[:n] {
 		share := (h.bytes*100 + total/2) / total
-		k := s.ports[h.port].class[c]
+		k := s.ports[h.port].class[s.queueOf(in, int(h.port), c)]
 		if share < heldShare || k.queueID == 0 {
 			continue
 		}
