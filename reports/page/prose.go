@@ -188,7 +188,7 @@ func (w *writer) losses() {
 	for _, k := range []struct {
 		n    *int64
 		what string
-	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}} {
+	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}, {d.Watchdog, "by watchdogs"}} {
 		if k.n != nil && *k.n > 0 {
 			total += *k.n
 			parts = append(parts, figure.Whole(*k.n)+" "+k.what)
