@@ -83,7 +83,6 @@ func watchdogStrip(r *Run) Figure {
 	nominal(&panel.Plot.Y, names)
 	panel.Plot.Y.Tick.Label.Font.Size = 9
 	panel.Plot.Add(grid{x: true}, g)
-	r.addMoments(panel.Plot)
 	f.Panels = []Panel{panel}
 	f.Caption = fmt.Sprintf("Watchdogs found %s and kept queues out of service for %s in all; %s longest, because of %s.",
 		Count(storms, "storm"), Seconds(all.Seconds()), names[0], orUnknown(NodeOf(shown[0].Peer)))

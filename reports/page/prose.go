@@ -35,6 +35,8 @@ func summary(r *figure.Run) []Paragraph {
 		{"Messages", w.messages},
 		{"Queues and marking", w.queues},
 		{"Flow control", w.pfc},
+		{"Watchdogs", w.watchdogs},
+		{"802.3x", w.globalPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Verdict", w.verdict},
