@@ -35,6 +35,8 @@ func summary(r *figure.Run) []Paragraph {
 		{"Messages", w.messages},
 		{"Queues and marking", w.queues},
 		{"Flow control", w.pfc},
+		{"Watchdogs", w.watchdogs},
+		{"802.3x", w.globalPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Verdict", w.verdict},
@@ -188,7 +190,7 @@ func (w *writer) losses() {
 	for _, k := range []struct {
 		n    *int64
 		what string
-	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}} {
+	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}, {d.Watchdog, "by watchdogs"}} {
 		if k.n != nil && *k.n > 0 {
 			total += *k.n
 			parts = append(parts, figure.Whole(*k.n)+" "+k.what)
