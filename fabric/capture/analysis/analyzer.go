@@ -194,6 +194,14 @@ func (a *Analyzer) clock(rec *capture.Record) {
 	a.now = t
 }
 
+// ended says when the capture ended: what is paused then has been so until then.
+func (a *Analyzer) ended(end capture.Record) {
+	a.total.CaptureDrops += end.Drops
+	if a.started && end.HasTime {
+		a.now = max(a.now, a.since(&end))
+	}
+}
+
 // longest is how long a capture may be: what 64 bits of picoseconds hold.
 const longest = 100 * 24 * 3600
 

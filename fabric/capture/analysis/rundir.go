@@ -88,6 +88,9 @@ func (a *Analyzer) read(ctx context.Context, m *capture.Merged, out *trace.Write
 	if a.total.Packets == 0 {
 		return nil, errors.New("the capture holds no packet")
 	}
+	if ctx.Err() == nil {
+		a.ended(m.Ended())
+	}
 	sum := a.Finish()
 	sum.Files, sum.Application = c.Files, m.Application()
 	for _, name := range m.Cut {
