@@ -60,6 +60,7 @@ type host struct {
 	paceBy  []addressPace
 	number  int // in the order of appearance
 	sent    bins
+	cnps    bins
 }
 
 // addressPace is the rhythm of CNPs to one address.
@@ -285,7 +286,7 @@ func (a *Analyzer) stream(f *capture.Frame, iface int) *stream {
 		from.home, from.mac = iface, f.SrcMAC
 	}
 	from.seen, to.seen = true, true
-	s := &stream{key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
+	s := &stream{number: len(a.streams), key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
 	if s.transport == capture.TransportCNP {
 		s.transport = capture.TransportRC
 	}
