@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
@@ -42,7 +43,7 @@ func NewEstimate(s *Spec, c *CaptureOptions) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Links: len(w.graph.Links), Hosts: len(w.hosts), Switches: len(w.graph.Nodes) - len(w.hosts), Notes: s.notes()}
+	e := &Estimate{Links: len(w.graph.Links), Hosts: len(w.hosts), Switches: len(w.graph.Nodes) - len(w.hosts), Notes: s.foreignNotes()}
 	for _, o := range w.graph.Oversubscription() {
 		e.Tiers = append(e.Tiers, o.String())
 	}
@@ -188,8 +189,19 @@ func availableMemory() sim.Bytes {
 }
 
 // notes returns what a reader of foreign files has to say about them, and what
-// is seldom meant.
+// lint finds worse than a note.
 func (s *Spec) notes() []string {
+	list := s.foreignNotes()
+	for _, f := range Lint(s) {
+		if f.Severity != switchconf.Remark {
+			list = append(list, FindingText(&f))
+		}
+	}
+	return list
+}
+
+// foreignNotes returns what a reader of foreign files has to say about them.
+func (s *Spec) foreignNotes() []string {
 	var list []string
 	if s.hpccCase != nil {
 		for _, n := range s.hpccCase.Notes {
@@ -197,9 +209,6 @@ func (s *Spec) notes() []string {
 				list = append(list, n.String())
 			}
 		}
-	}
-	for _, n := range Lint(s) {
-		list = append(list, n.String())
 	}
 	return list
 }

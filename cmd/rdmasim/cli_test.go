@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
@@ -62,6 +63,7 @@ func (f *fakeProduct) product() product {
 		compare: func(dirs []string, out string) (string, string, error) {
 			return "of " + strings.Join(dirs, "+") + "\n", filepath.Join(out, "index.html"), nil
 		},
+		lint:    func(*scenarios.Spec) []switchconf.Finding { return nil },
 		metrics: func(string) (*metric.Metrics, error) { return &f.metrics, nil },
 		library: func() []libraryEntry {
 			return []libraryEntry{{"demo", "One sentence."}, {"other-demo", "Another."}}

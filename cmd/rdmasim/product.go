@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/validation"
@@ -21,6 +22,8 @@ type product struct {
 	estimate func(spec *scenarios.Spec, capture *scenarios.CaptureOptions) (*estimate, error)
 	// deadlock says whether the routes of a scenario make a deadlock possible.
 	deadlock func(spec *scenarios.Spec) (*scenarios.DeadlockCheck, error)
+	// lint says what is suspicious about a scenario.
+	lint func(spec *scenarios.Spec) []switchconf.Finding
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
 	// compare draws the comparison of several runs into out and returns it as

@@ -26,6 +26,7 @@ func realProduct() product {
 		run:      realRun,
 		estimate: realEstimate,
 		deadlock: scenarios.CheckDeadlock,
+		lint:     scenarios.Lint,
 		page:     realPage,
 		compare:  realCompare,
 		metrics:  metric.Load,
