@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"math"
 
 	"rdmasim/fabric/packet"
 	"rdmasim/sim/trace"
@@ -29,6 +30,14 @@ var heldCauses = func() (c [101]string) {
 // logHeld reports which egress queues hold the frames by which an ingress has
 // reached its threshold: the largest share first.
 func (s *Switch) logHeld(in int, c uint8) {
+	if !s.logHeldBy(in, c, heldChunks) {
+		s.logHeldBy(in, c, math.MaxInt) // its frames lie in the middle of long queues
+	}
+}
+
+// logHeldBy looks at so many pieces of each queue; it reports whether it found
+// a frame of the ingress.
+func (s *Switch) logHeldBy(in int, c uint8, chunks int) bool {
 	type held struct{ port, bytes int64 }
 	var top [heldQueues]held
 	n, total := 0, int64(0)
@@ -37,7 +46,7 @@ func (s *Switch) logHeld(in int, c uint8) {
 			continue
 		}
 		q := &s.ports[z].class[c].EgressQueue
-		b := q.fifo.shareOf(uint16(in), q.Bytes)
+		b := q.fifo.shareOf(uint16(in), q.Bytes, chunks)
 		if b == 0 {
 			continue
 		}
@@ -61,11 +70,12 @@ func (s *Switch) logHeld(in int, c uint8) {
 		}
 		s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventHeld, Object: s.ports[in].id, Peer: k.queueID, Prio: int8(c), Value: float64(k.Bytes), Cause: heldCauses[share]})
 	}
+	return n > 0
 }
 
 // shareOf estimates how many of the bytes of a queue came by a port, from the
 // frames at its front and at its end.
-func (f *fifo) shareOf(in uint16, bytes int64) int64 {
+func (f *fifo) shareOf(in uint16, bytes int64, chunks int) int64 {
 	var own, all int64
 	look := func(frames []packet.Packet) {
 		for i := range frames {
@@ -77,7 +87,7 @@ func (f *fifo) shareOf(in uint16, bytes int64) int64 {
 		}
 	}
 	for c, n := f.head, 0; c != nil; c, n = c.next, n+1 {
-		if n >= heldChunks && c != f.tail {
+		if n >= chunks && c != f.tail {
 			c = f.tail
 		}
 		from, end := 0, chunkFrames

@@ -27,6 +27,7 @@ func realProduct() product {
 		estimate: realEstimate,
 		deadlock: scenarios.CheckDeadlock,
 		page:     realPage,
+		why:      realWhy,
 		compare:  realCompare,
 		metrics:  metric.Load,
 		library: func() (list []libraryEntry) {

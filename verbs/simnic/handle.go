@@ -56,14 +56,14 @@ func (h *QP) PostSend(wr verbs.WorkRequest) error {
 	if q.rp == nil { // accepted: it sends for the first time
 		n.route(q)
 	}
-	if n.cfg.Account {
-		n.posted(q, now)
-	}
 	mtu := sim.Bytes(n.cfg.Sizes.Payload)
 	packets := uint64(max((wr.Length+mtu-1)/mtu, 1))
 	n.flowID++
 	q.msgs = append(q.msgs, message{id: n.flowID, wrid: wr.WRID, op: wr.Opcode, signaled: wr.Signaled, length: wr.Length,
 		first: q.end, last: q.end + packets - 1, posted: now, tag: wr.Tag})
+	if n.cfg.Account {
+		n.posted(q, &q.msgs[len(q.msgs)-1], now)
+	}
 	q.end += packets
 	n.outstanding++
 	n.activity()
