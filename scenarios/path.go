@@ -38,9 +38,13 @@ func (w *world) pathFinder() func(src, dst int32, sport, dport uint16, prio uint
 		sport, dport uint16
 	}
 	const most = 4096 // paths remembered
-	cache := map[key]simnic.Path{}
+	cache, epoch := map[key]simnic.Path{}, uint64(0)
 	return func(src, dst int32, sport, dport uint16, prio uint8) simnic.Path {
 		k := key{src, dst, sport, dport}
+		if epoch != w.epoch {
+			epoch = w.epoch
+			clear(cache)
+		}
 		if p, ok := cache[k]; ok {
 			return p
 		}

@@ -32,6 +32,7 @@ type Spec struct {
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
 	Routes      []RouteRule   `key:"routes" doc:"static routes: at some switches, traffic to some hosts leaves by other ports than those of a shortest path; they may loop"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
+	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
@@ -121,6 +122,8 @@ type ECNSpec struct {
 	Pmax   sim.Ratio `key:"pmax" required:"true" doc:"marking probability at kmax"`
 	MarkAt string    `key:"mark_at" oneof:"dequeue,enqueue" doc:"when a packet is marked: on the queue that it leaves behind, or that it joins"`
 	Above  string    `key:"above_kmax" oneof:"mark_all,pmax" doc:"beyond kmax every packet is marked, or pmax of them"`
+
+	from baselineUse // the baseline that it starts from, until that is resolved
 }
 
 // ECNRateSpec is ECN for ports of one rate.

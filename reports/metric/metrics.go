@@ -35,10 +35,12 @@ type Metrics struct {
 	Completions map[string]int  `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
 	ICRC        ICRC            `json:"icrc"`
 	Diagnosis   DiagnosisShares `json:"diagnosis" unit:"ratio"`
+	Faults      []Fault         `json:"faults,omitempty"`
 	Expect      []Verdict       `json:"expect"`
 
 	pauses    *Pauses    // pauses.json, where this run was computed
 	diagnosis *Diagnosis // diagnosis.json
+	run       *trace.Run // that the figures are of; nil for figures read from a file
 }
 
 // Run says which run it was.

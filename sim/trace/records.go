@@ -128,7 +128,9 @@ const (
 	CountDropLossless     = "drops_lossless" // port
 	CountDropLossy        = "drops_lossy"
 	CountDropFault        = "drops_fault"
-	CountPFCXoffTx        = "pfc_xoff_tx" // port,prio: XOFF frames sent, refreshes excluded
+	CountFaultCopies      = "fault_copies"  // port: frames that a fault doubled
+	CountFaultPackets     = "fault_packets" // object fault/NAME: frames that the fault has touched
+	CountPFCXoffTx        = "pfc_xoff_tx"   // port,prio: XOFF frames sent, refreshes excluded
 	CountPFCXonTx         = "pfc_xon_tx"
 	CountPFCRefreshTx     = "pfc_refresh_tx"
 	CountPFCXoffRx        = "pfc_xoff_rx" // refreshes included: the receiver cannot tell them apart

@@ -257,12 +257,12 @@ func (w *Writer) writeCounters() error {
 		w.line = appendCounter(w.line[:0], c, "")
 		_, _ = out.Write(w.line)
 	}
-	aliases := deriveCounters(w.counters, w.hosts)
-	for _, d := range aliases {
+	w.manifest.Rows.Counters = int64(len(w.counters))
+	deriveCounters(w.counters, w.hosts, func(d *derived) {
+		w.manifest.Rows.Counters++
 		w.line = appendCounter(w.line[:0], &d.Counter, d.from)
 		_, _ = out.Write(w.line)
-	}
-	w.manifest.Rows.Counters = int64(len(w.counters) + len(aliases))
+	})
 	return errors.Join(out.Flush(), f.Close())
 }
 

@@ -54,6 +54,7 @@ type NIC struct {
 	lastCNP     float64
 	id          trace.ObjectID
 	sampling    bool // the end of a bin is scheduled, or there are no series
+	acts        []func(sim.Time) sim.Time
 }
 
 type closedQP struct {
@@ -90,6 +91,7 @@ type nicPort struct {
 	binPause [8]sim.Duration
 	lastFrac [8]float64
 	logged   uint8
+	stuck    uint8 // classes of the peer that stay paused whatever the buffer
 }
 
 // fifo is a queue of control packets.
@@ -347,6 +349,8 @@ func (n *NIC) handle(port int, m *packet.Packet) {
 		if q := n.lookup(m.DstQP); q != nil && q.rp != nil {
 			q.rp.OnCNP(n.node.Now())
 		}
+	case packet.Corrupt:
+		n.corrupt(port, m)
 	}
 }
 
@@ -365,6 +369,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.clients[port].OnTimer(arg)
 	case kindDrain:
 		n.rx.drained(n)
+	case fabric.KindFault:
+		n.act(arg)
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()
