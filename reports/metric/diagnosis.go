@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"cmp"
 	"slices"
 
 	"rdmasim/sim"
@@ -34,7 +33,7 @@ const (
 
 var causeKeys = [NumCauses]string{"line_rate", "host", "window", "congestion", "collision", "paused", "victim", "receiver", "retransmission", "timeout", "rnr", "fault", "unknown"}
 
-var causeWords = [NumCauses]string{"line rate", "the sender itself", "the sender's window", "congestion", "a hash collision", "pauses on its way",
+var causeWords = [NumCauses]string{"line rate", "the sender itself", "the sender's window", "congestion", "a hash collision", "pauses on the way",
 	"head-of-line blocking", "a slow receiver", "retransmission after loss", "timeouts", "receiver not ready (RNR)", "a fault", "unknown"}
 
 // Key returns the key of metrics.json, such as line_rate.
@@ -142,15 +141,25 @@ func (d *Diagnosis) add(o *FlowDiagnosis, x *examiner, m *passage) {
 		}
 	}
 	d.Main[o.Shares.Main()]++
-	lost := func(o *FlowDiagnosis) sim.Duration { return o.Elapsed - o.Shares[CauseLine] }
-	if n := len(d.Worst); n == worstKept && lost(o) <= lost(&d.Worst[n-1]) {
+	if n := len(d.Worst); n == worstKept && o.lost() <= d.Worst[n-1].lost() {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(d.Worst, o, func(a FlowDiagnosis, b *FlowDiagnosis) int {
-		return cmp.Or(cmp.Compare(lost(b), lost(&a)), -1)
-	})
+	same := slices.IndexFunc(d.Worst, func(w FlowDiagnosis) bool { return w.Flow.Src == o.Flow.Src && w.Flow.QP == o.Flow.QP })
+	if same >= 0 {
+		if o.lost() <= d.Worst[same].lost() {
+			return
+		}
+		d.Worst = slices.Delete(d.Worst, same, same+1)
+	}
+	i := slices.IndexFunc(d.Worst, func(w FlowDiagnosis) bool { return w.lost() < o.lost() })
+	if i < 0 {
+		i = len(d.Worst)
+	}
 	kept := *o
 	kept.Evidence = x.allEvidence(m, &o.Shares)
 	d.Worst = slices.Insert(d.Worst, i, kept)
 	d.Worst = d.Worst[:min(len(d.Worst), worstKept)]
 }
+
+// lost returns the time beyond what the message takes alone.
+func (o *FlowDiagnosis) lost() sim.Duration { return o.Elapsed - o.Shares[CauseLine] }

@@ -74,17 +74,18 @@ func (p *PFC) rootFigures(all *Pauses) {
 	p.Depth, p.Breadth = count(r.Depth), count(r.Breadth)
 }
 
-// diagnosisFile is diagnosis.json.
-type diagnosisFile struct {
+// DiagnosisFile is diagnosis.json. Shares are by the keys of causes.
+type DiagnosisFile struct {
 	Messages int                `json:"messages"`
 	Cause    string             `json:"cause"`
 	Shares   map[string]float64 `json:"shares"` // of the time of all messages; they add up to 1
 	Evidence map[string]string  `json:"evidence"`
 	Main     map[string]int     `json:"messages_by_main_cause"`
-	Worst    []diagnosedFlow    `json:"worst"`
+	Worst    []DiagnosedFlow    `json:"worst"`
 }
 
-type diagnosedFlow struct {
+// DiagnosedFlow is one message of diagnosis.json.
+type DiagnosedFlow struct {
 	ID       uint64             `json:"id"`
 	Src      string             `json:"src"`
 	Dst      string             `json:"dst"`
@@ -109,23 +110,46 @@ func shareMap(s *Shares) map[string]float64 {
 }
 
 // Write writes diagnosis.json into a run directory.
-func (d *Diagnosis) Write(dir string) error {
-	f := diagnosisFile{Messages: d.Measured, Cause: d.Total.Main().Key(), Shares: shareMap(&d.Total), Evidence: map[string]string{}, Main: map[string]int{}, Worst: []diagnosedFlow{}}
-	for c := CauseHost; c < NumCauses; c++ {
-		if d.Total[c] > 0 {
+func (d *Diagnosis) Write(dir string) error { return writeJSON(dir, FileDiagnosis, d.File()) }
+
+// LoadDiagnosis reads diagnosis.json of a run; a run without it has it computed.
+func LoadDiagnosis(run *trace.Run) (*DiagnosisFile, error) {
+	var f DiagnosisFile
+	if ok, err := run.ReadJSON(FileDiagnosis, &f); ok || err != nil {
+		return &f, err
+	}
+	d, err := Diagnose(run, nil)
+	if err != nil {
+		return nil, err
+	}
+	return d.File(), nil
+}
+
+// CauseOf returns the cause of a key; keys that are none are unknown.
+func CauseOf(key string) Cause {
+	for c, k := range causeKeys {
+		if k == key {
+			return Cause(c)
+		}
+	}
+	return CauseUnknown
+}
+
+// File returns the diagnosis as diagnosis.json has it.
+func (d *Diagnosis) File() *DiagnosisFile {
+	f := &DiagnosisFile{Messages: d.Measured, Cause: d.Total.Main().Key(), Shares: shareMap(&d.Total), Evidence: map[string]string{}, Main: map[string]int{}, Worst: []DiagnosedFlow{}}
+	for c := CauseLine; c < NumCauses; c++ {
+		if c != CauseLine && d.Total[c] > 0 {
 			f.Evidence[c.Key()] = d.Evidence[c]
 		}
 		if d.Main[c] > 0 {
 			f.Main[c.Key()] = d.Main[c]
 		}
 	}
-	if d.Main[CauseLine] > 0 {
-		f.Main[CauseLine.Key()] = d.Main[CauseLine]
-	}
 	for i := range d.Worst {
 		w := &d.Worst[i]
-		f.Worst = append(f.Worst, diagnosedFlow{ID: w.Flow.ID, Src: w.Flow.Src, Dst: w.Flow.Dst, QP: w.Flow.QP, Bytes: int64(w.Flow.Bytes), Elapsed: w.Elapsed.Seconds(),
+		f.Worst = append(f.Worst, DiagnosedFlow{ID: w.Flow.ID, Src: w.Flow.Src, Dst: w.Flow.Dst, QP: w.Flow.QP, Bytes: int64(w.Flow.Bytes), Elapsed: w.Elapsed.Seconds(),
 			Ideal: w.Flow.Ideal.Seconds(), Status: w.Flow.Status, Cause: w.Shares.Main().Key(), Shares: shareMap(&w.Shares), Evidence: w.Evidence})
 	}
-	return writeJSON(dir, FileDiagnosis, f)
+	return f
 }

@@ -76,10 +76,9 @@ func (x *examiner) congestion(m *passage, port trace.Object, c Cause, d sim.Dura
 	if port == "" {
 		return fmt.Sprintf("%s, which cost %s", how, seconds(d))
 	}
-	k := class{port, m.way.Prio}
 	text := fmt.Sprintf("%s, which cost %s: %s had the longest queue of its way, %s in the mean and %s at most", how, seconds(d), port,
-		Format(x.links.queues[k], Bytes), Format(x.links.longest[k], Bytes))
-	if n := x.links.marks[k]; n > 0 {
+		Format(x.links.at(port, m.way.Prio, x.links.queues), Bytes), Format(x.links.at(port, m.way.Prio, x.links.longest), Bytes))
+	if n := x.links.at(port, m.way.Prio, x.links.marks); n > 0 {
 		text += fmt.Sprintf(", and marked %.0f packets", n)
 	}
 	if c == CauseCollision {

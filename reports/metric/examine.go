@@ -88,6 +88,7 @@ func (x *examiner) examine(m *passage) FlowDiagnosis {
 		}
 		network -= spare // what is left can only be there
 	}
+	network -= x.wasted(m, s, &of, network)
 	s[CauseHost] += of[trace.DelayQueue] + of[trace.DelayHold] + of[trace.DelayShared]
 	s[CauseWindow] += of[trace.DelayWindow]
 	s[CauseResend] += of[trace.DelayResend]
@@ -97,6 +98,29 @@ func (x *examiner) examine(m *passage) FlowDiagnosis {
 	x.stopped(m, s, of[trace.DelayPaused], true)
 	x.inNetwork(m, s, network)
 	return o
+}
+
+// wasted books the time in which packets left that were not delivered, of a
+// message that has not succeeded: on what made the sender send them again, or, of
+// one that is still on its way, on its path.
+func (x *examiner) wasted(m *passage, s *Shares, of *[trace.NumDelays]sim.Duration, most sim.Duration) sim.Duration {
+	if m.Status == trace.StatusSuccess || m.Bytes == 0 {
+		return 0
+	}
+	d := min(most, sim.Duration(float64(of[trace.DelaySend])*(1-float64(m.Delivered)/float64(m.Bytes))))
+	d = max(d, 0)
+	again := trace.DelayResend
+	for _, k := range []trace.Delay{trace.DelayTimeout, trace.DelayRNR} {
+		if of[k] > of[again] {
+			again = k
+		}
+	}
+	if of[again] == 0 {
+		s[CauseLine] += d
+	} else {
+		of[again] += d
+	}
+	return d
 }
 
 // held books the time that the reaction point held a sender back.

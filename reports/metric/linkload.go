@@ -85,14 +85,31 @@ func stage(t *trace.TopologyFile, from, to int) string {
 	return "down pod " + strconv.Itoa(b.Pod) + " tier " + strconv.Itoa(b.Tier)
 }
 
-// hottest returns the port of a way with the largest value.
+// hottest returns the port of a way with the largest value: of the priority that
+// the sender gave its packets, or of any where switches gave them another.
 func (l *linkLoads) hottest(way []trace.Object, prio int8, values map[class]float64) (port trace.Object, most float64) {
 	for _, p := range way {
 		if v := values[class{p, prio}]; v > most {
 			port, most = p, v
 		}
 	}
+	if most > 0 {
+		return port, most
+	}
+	for _, p := range way {
+		for c := range int8(8) {
+			if v := values[class{p, c}]; v > most {
+				port, most = p, v
+			}
+		}
+	}
 	return port, most
+}
+
+// at returns the largest value of a port, of the priority given first.
+func (l *linkLoads) at(port trace.Object, prio int8, values map[class]float64) float64 {
+	_, v := l.hottest([]trace.Object{port}, prio, values)
+	return v
 }
 
 // collisionShare is the mean load of equal-cost links, over that of the busiest

@@ -142,7 +142,7 @@ func (o *words) worst(d *Diagnosis) {
 	if len(d.Worst) == 0 {
 		return
 	}
-	o.line("\nMessages that lost most")
+	o.line("\nMessages that lost most, one per queue pair")
 	for i := range min(len(d.Worst), 5) {
 		w := &d.Worst[i]
 		o.line("  %d  %s > %s, %s instead of %s: %s", w.Flow.ID, w.Flow.Src, w.Flow.Dst, seconds(w.Elapsed), seconds(w.Flow.Ideal), w.Shares.Main())
@@ -207,7 +207,7 @@ func (o *words) deadlocks(p *Pauses) {
 
 // Sentence tells a root in one sentence.
 func (r *PauseRoot) Sentence() string {
-	text := fmt.Sprintf("%s, a %s (priority %d), stopped %s for %s in all; the farthest is %d %s away", r.Where, r.Kind, r.Prio,
+	text := fmt.Sprintf("root %s, a %s (priority %d), stopped %s for %s in all; the farthest is %d %s away", r.Where, r.Kind, r.Prio,
 		counted(r.PortCount, "port"), Format(r.Paused, Seconds), r.Depth, plural(r.Depth, "link"))
 	if r.Victims > 0 {
 		text += fmt.Sprintf("; %s lost %s to it without crossing it", counted(r.Victims, "queue pair"), Format(r.VictimLost, Seconds))

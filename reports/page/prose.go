@@ -32,9 +32,11 @@ func summary(r *figure.Run) []Paragraph {
 		write func()
 	}{
 		{"The run", w.run},
+		{"Why", w.why},
 		{"Messages", w.messages},
 		{"Queues and marking", w.queues},
 		{"Flow control", w.pfc},
+		{"Pauses", w.rootOfPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Verdict", w.verdict},

@@ -13,6 +13,7 @@ type account struct {
 	of     [trace.NumDelays]sim.Duration
 	mark   sim.Time
 	paused sim.Duration // of the port and class, at mark
+	cause  trace.Delay  // what packets that are sent again are booked on: why they are
 	free   []*messageTime
 }
 
@@ -78,7 +79,7 @@ func (n *NIC) sent(q *qp, p *nicPort, m *message, now sim.Time, again, last bool
 	n.wait(q, p, now)
 	a.paused = p.PausedTime(int(q.prio), now)
 	if again {
-		a.book(trace.DelayResend, p.FreeAt)
+		a.book(a.resend(), p.FreeAt)
 	} else {
 		a.book(trace.DelaySend, p.FreeAt)
 	}
@@ -96,8 +97,16 @@ func (a *account) begin(x *messageTime) {
 		x.of[trace.DelaySend] = -a.of[trace.DelaySend]
 		return
 	}
-	x.of[trace.DelayResend] += a.mark.Sub(x.since)
+	x.of[a.resend()] += a.mark.Sub(x.since)
 	a.open(x, phaseSending)
+}
+
+// resend returns what made the queue pair go back last.
+func (a *account) resend() trace.Delay {
+	if a.cause == 0 {
+		return trace.DelayResend
+	}
+	return a.cause
 }
 
 // recycled returns an empty account for the next owner of a slot.
@@ -178,6 +187,7 @@ func (n *NIC) lost(q *qp, seq uint64, why trace.Delay, now sim.Time) {
 		return
 	}
 	a.book(why, now)
+	a.cause = why
 	a.paused = n.ports[q.port].PausedTime(int(q.prio), now)
 	first := true
 	for i := q.head; i < len(q.msgs); i++ {
@@ -197,8 +207,8 @@ func (n *NIC) lost(q *qp, seq uint64, why trace.Delay, now sim.Time) {
 			}
 		case phaseAgain:
 			if first {
-				x.of[trace.DelayResend] += now.Sub(x.since)
-				x.positive(trace.DelayResend)
+				x.of[a.resend()] += now.Sub(x.since)
+				x.positive(a.resend())
 				a.again(x, true, now)
 			}
 		}
@@ -213,21 +223,24 @@ func (a *account) again(x *messageTime, at bool, now sim.Time) {
 		return
 	}
 	a.mark = max(a.mark, now)
-	x.of[trace.DelayResend] += a.mark.Sub(now) // a packet is still leaving
+	x.of[a.resend()] += a.mark.Sub(now) // a packet is still leaving
 	a.open(x, phaseSending)
 }
 
 // positive takes back what was booked of a packet that had not left when the
 // wait for its answer ended.
 func (x *messageTime) positive(d trace.Delay) {
-	if v := x.of[d]; v < 0 {
-		x.of[d] = 0
-		if x.of[trace.DelaySend] >= -v {
-			x.of[trace.DelaySend] += v
-		} else {
-			x.of[trace.DelayResend] += v
-		}
+	over := -x.of[d]
+	if over <= 0 {
+		return
 	}
+	x.of[d] = 0
+	for _, k := range []trace.Delay{trace.DelaySend, trace.DelayResend, trace.DelayTimeout, trace.DelayRNR} {
+		take := min(over, max(x.of[k], 0))
+		x.of[k] -= take
+		over -= take
+	}
+	x.of[d] -= over
 }
 
 // spent returns where the time of a message went that ends now, or has not
@@ -244,8 +257,8 @@ func (n *NIC) spent(q *qp, m *message, now sim.Time) (d trace.Delays) {
 		x.positive(trace.DelayFlight)
 		d.LastSent = x.since
 	case phaseAgain:
-		x.of[trace.DelayResend] += now.Sub(x.since)
-		x.positive(trace.DelayResend)
+		x.of[a.resend()] += now.Sub(x.since)
+		x.positive(a.resend())
 	default:
 		queued := x.phase == phaseQueued
 		n.stalled(q, now)

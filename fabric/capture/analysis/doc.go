@@ -18,7 +18,8 @@ const (
 	maxGaps     = 32      // holes in the sequence of one direction at one interface
 	maxMessages = 4096    // unacknowledged messages of a queue pair
 	maxWaiting  = 100_000 // the same of all queue pairs together
-	maxStamps   = 32      // packets of a queue pair that wait for their ACK to be timed
+	maxStamps   = 1024    // packets of a queue pair that wait for their ACK to be timed
+	maxTimed    = 1024    // queue pairs of which round trips are measured
 	maxScan     = 4096    // streams that an answer is compared with until its requests are found
 	maxPaces    = 1 << 15 // pairs of addresses of which CNPs are told apart
 	maxSeries   = 256     // hosts that have a series

@@ -40,7 +40,7 @@ func (a *Analyzer) finishMessage(s *stream, i int, status string) {
 	s.out.list = append(s.out.list[:i], s.out.list[i+1:]...)
 	a.waiting--
 	s.messages++
-	if !m.headed || !m.complete && m.first != m.last {
+	if !m.headed || !m.complete && status == statusSuccess {
 		s.partial++
 	}
 	end := a.now
@@ -71,5 +71,5 @@ func (a *Analyzer) abandon(s *stream) {
 	for len(s.out.list) > 0 {
 		a.finishMessage(s, 0, statusUnfinished)
 	}
-	s.stamps = s.stamps[:0]
+	clear(s.stamps)
 }
