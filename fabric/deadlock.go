@@ -3,6 +3,7 @@ package fabric
 import (
 	"math/bits"
 
+	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 )
 
@@ -243,15 +244,10 @@ func (d *DeadlockWatch) resumes(groups []stuck, g *stuck, used int64) bool {
 
 // count adds the bytes of a queue up by ingress port.
 func (f *fifo) count(byPort []int64) {
-	for c, i := f.head, int(f.first); c != nil; c, i = c.next, 0 {
-		end := chunkFrames
-		if c == f.tail {
-			end = int(f.end)
-		}
-		for ; i < end; i++ {
-			byPort[c.p[i].InPort] += int64(c.p[i].Size)
-		}
-	}
+	f.each(func(m *packet.Packet) bool {
+		byPort[m.InPort] += int64(m.Size)
+		return true
+	})
 }
 
 // describe finds the shortest cycle through the first of a set of groups that

@@ -14,9 +14,9 @@ const (
 	heldShare  = 5
 )
 
-// heldChunks bounds how many pieces of a long queue are looked at, from its
-// front; the last piece is looked at always.
-const heldChunks = 3
+// heldFrames bounds how many frames of a long queue are looked at, from its
+// front.
+const heldFrames = 128
 
 // heldCauses are the causes of held events, so that none is made at run time.
 var heldCauses = func() (c [101]string) {
@@ -65,34 +65,19 @@ func (s *Switch) logHeld(in int, c uint8) {
 }
 
 // shareOf estimates how many of the bytes of a queue came by a port, from the
-// frames at its front and at its end.
+// frames at its front.
 func (f *fifo) shareOf(in uint16, bytes int64) int64 {
 	var own, all int64
-	look := func(frames []packet.Packet) {
-		for i := range frames {
-			size := int64(frames[i].Size)
-			all += size
-			if frames[i].InPort == in {
-				own += size
-			}
+	n := 0
+	f.each(func(m *packet.Packet) bool {
+		size := int64(m.Size)
+		all += size
+		if m.InPort == in {
+			own += size
 		}
-	}
-	for c, n := f.head, 0; c != nil; c, n = c.next, n+1 {
-		if n >= heldChunks && c != f.tail {
-			c = f.tail
-		}
-		from, end := 0, chunkFrames
-		if c == f.head {
-			from = int(f.first)
-		}
-		if c == f.tail {
-			end = int(f.end)
-		}
-		look(c.p[from:end])
-		if c == f.tail {
-			break
-		}
-	}
+		n++
+		return n < heldFrames
+	})
 	if all == 0 {
 		return 0
 	}

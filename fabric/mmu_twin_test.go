@@ -40,19 +40,11 @@ func (a *audit) count() held {
 			if k == nil {
 				continue
 			}
-			first := k.fifo.first
-			for c := k.fifo.head; c != nil; c = c.next {
-				end := uint8(chunkFrames)
-				if c == k.fifo.tail {
-					end = k.fifo.end
-				}
-				for i := first; i < end; i++ {
-					m := &c.p[i]
-					h.queue[[2]int{out, q}] += a.cells(int(m.Size))
-					h.group[a.groupOf(int(m.InPort), m)] += a.cells(int(m.Size))
-				}
-				first = 0
-			}
+			k.fifo.each(func(m *packet.Packet) bool {
+				h.queue[[2]int{out, q}] += a.cells(int(m.Size))
+				h.group[a.groupOf(int(m.InPort), m)] += a.cells(int(m.Size))
+				return true
+			})
 		}
 	}
 	return h

@@ -12,7 +12,7 @@ import (
 )
 
 func newCheck(a *app) *cobra.Command {
-	f := &loadFlags{}
+	f, c := &loadFlags{}, &captureFlags{}
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check SCENARIO",
@@ -40,10 +40,14 @@ Files of SONiC (config_db.json and pieces of it) are linted without a scenario.`
 			if err != nil {
 				return inputError(err)
 			}
+			if o.capture, err = c.options(); err != nil {
+				return inputError(err)
+			}
 			return a.checkScenario(spec, &o)
 		},
 	}
 	f.register(cmd)
+	c.register(cmd.Flags())
 	cmd.Flags().BoolVar(&o.static, "static", false, "only what routes say, without building the fabric: for fabrics of any size")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what was found as JSON")
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "list the rules of lint")
@@ -56,6 +60,7 @@ Files of SONiC (config_db.json and pieces of it) are linted without a scenario.`
 type checkOptions struct {
 	static, json, rules, strict bool
 	platform                    string
+	capture                     *scenarios.CaptureOptions
 }
 
 // checkFiles checks files of SONiC.
@@ -83,7 +88,7 @@ func (a *app) checkScenario(spec *scenarios.Spec, o *checkOptions) error {
 	}
 	var e *estimate
 	if !o.static {
-		if e, err = a.estimate(spec); err != nil {
+		if e, err = a.estimate(spec, o.capture); err != nil {
 			return inputError(err)
 		}
 	}
@@ -118,7 +123,11 @@ func writeEstimate(w io.Writer, spec *scenarios.Spec, e *estimate, d *scenarios.
 	fmt.Fprintf(t, "packet-hops\tabout %s\n", roughly(e.PacketHops))
 	fmt.Fprintf(t, "wall time\t%s\n", aboutWall(e.WallSeconds))
 	fmt.Fprintf(t, "memory\tabout %s\n", metric.Format(float64(e.MemoryBytes), metric.Bytes))
-	fmt.Fprintf(t, "disk\tabout %s\n", metric.Format(float64(e.DiskBytes), metric.Bytes))
+	disk := metric.Format(float64(e.DiskBytes), metric.Bytes)
+	if e.CaptureBytes > 0 {
+		disk += fmt.Sprintf(", of which %s are %s", metric.Format(float64(e.CaptureBytes), metric.Bytes), scenarios.FileCapture)
+	}
+	fmt.Fprintf(t, "disk\tabout %s\n", disk)
 	for _, n := range e.Notes {
 		fmt.Fprintf(t, "note\t%s\n", n)
 	}

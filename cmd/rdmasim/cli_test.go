@@ -53,7 +53,7 @@ func (f *fakeProduct) product() product {
 			return &r, os.MkdirAll(opt.Out, 0o777)
 		},
 		deadlock: func(*scenarios.Spec) (*scenarios.DeadlockCheck, error) { return &scenarios.DeadlockCheck{}, nil },
-		estimate: func(*scenarios.Spec) (*estimate, error) {
+		estimate: func(*scenarios.Spec, *scenarios.CaptureOptions) (*estimate, error) {
 			return &estimate{Hosts: 128, Switches: 80, Links: 384, PacketHops: 1.25e6, WallSeconds: 0.31, MemoryBytes: 40 * sim.MB, DiskBytes: 2 * sim.MB}, nil
 		},
 		page: func(dir string) (string, error) {

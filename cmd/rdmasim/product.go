@@ -19,7 +19,7 @@ type product struct {
 	// run runs a scenario and leaves its run directory, metrics included.
 	run func(ctx context.Context, spec *scenarios.Spec, opt runOptions) (*runResult, error)
 	// estimate says what a run will cost, and what its fabric is.
-	estimate func(spec *scenarios.Spec) (*estimate, error)
+	estimate func(spec *scenarios.Spec, capture *scenarios.CaptureOptions) (*estimate, error)
 	// deadlock says whether the routes of a scenario make a deadlock possible.
 	deadlock func(spec *scenarios.Spec) (*scenarios.DeadlockCheck, error)
 	// lint says what is suspicious about a scenario.
@@ -67,6 +67,7 @@ type estimate struct {
 	PacketHops             float64
 	WallSeconds            float64
 	MemoryBytes, DiskBytes sim.Bytes
+	CaptureBytes           sim.Bytes // of DiskBytes; 0 = no capture
 	Notes                  []string
 }
 
