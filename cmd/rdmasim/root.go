@@ -59,6 +59,7 @@ func newRoot(a *app) *cobra.Command {
 		newReport(a),
 		newCompare(a),
 		newTest(a),
+		newShrink(a),
 		newNS3(a),
 		newValidate(a),
 		newImport(a),

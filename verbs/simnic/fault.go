@@ -113,3 +113,9 @@ func (n *NIC) receiveReady() {
 	}
 	n.lateRecvs = kept
 }
+
+// WireQPN returns what the packets of the nth queue pair of a NIC (from 1) carry
+// as its number, packet.AcceptedQP aside, as long as no slot is used again.
+func WireQPN(n int) uint32 {
+	return uint32(n)<<generationBits | uint32(n)&(1<<generationBits-1)
+}

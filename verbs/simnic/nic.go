@@ -342,12 +342,6 @@ func (n *NIC) lookup(qpn uint32) *qp {
 // generationBits of a queue pair's number tell successive owners of a slot apart.
 const generationBits = 7
 
-// WireQPN returns the number that packets carry of the nth queue pair that a NIC
-// makes, from 1, as long as it has destroyed none before.
-func WireQPN(n int) uint32 {
-	return uint32(n)<<generationBits | uint32(n)&(1<<generationBits-1)
-}
-
 // wireQPN is what packets carry: who made the queue pair, the slot, and the low
 // bits of the number. It is never 0 or 1.
 func (q *qp) wireQPN() uint32 {
@@ -367,7 +361,7 @@ func (n *NIC) OnMessage(port int, m *packet.Packet) {
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
 		return
 	}
-	if m.Kind == packet.PFC {
+	if m.Kind >= packet.PFC {
 		p := &n.ports[port]
 		if up := p.OnPFC(n.node, port, m); up != 0 {
 			n.transmit(port)
