@@ -54,7 +54,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(newRun(a), newList(a), newShow(a), newCheck(a), newReport(a), newCompare(a), newVersion(a))
 	root.AddCommand(newNS3(a), newValidate(a))
 	root.AddCommand(newImport(a), newPcap(a))
-	root.AddCommand(newHeadroom(a))
+	root.AddCommand(newHeadroom(a), newPerftest(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
