@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -212,7 +213,12 @@ func (w *world) tap(rec *capture.Recorder, v *watched, links []int, node int) er
 		p := capture.TapPort{Own: capture.PortMAC(node, k), Peer: capture.PortMAC(q.Peer, q.PeerPort), Sent: -1, Received: -1}
 		switch {
 		case v.node[node][k]:
-			i, err := rec.Interface(capture.Interface{Name: fmt.Sprintf("%s:%d", n.Name, k), Speed: uint64(q.Out(w.graph).Rate), MAC: p.Own, HasMAC: true})
+			face := capture.Interface{Name: fmt.Sprintf("%s:%d", n.Name, k), Speed: uint64(q.Out(w.graph).Rate), MAC: p.Own, HasMAC: true}
+			if host {
+				v4, v6 := capture.HostAddress(node, k)
+				face.Addresses = []netip.Addr{v4, v6}
+			}
+			i, err := rec.Interface(face)
 			if err != nil {
 				return err
 			}

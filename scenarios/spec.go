@@ -34,9 +34,12 @@ type Spec struct {
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
 	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
+	Without     []string      `key:"without" doc:"settings (path=value, as after --set) that take the phenomenon away: with them an expectation must fail, see rdmasim test --without; empty = without the faults"`
+	Long        bool          `key:"long" doc:"true: rdmasim test --short leaves it out"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
 
+	inFull   bool       // every switch has its buffer manager in full, by tests
 	source   *source    // where the values stand; nil for a spec made by code
 	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 }
@@ -78,6 +81,7 @@ type SwitchSpec struct {
 	Maps       []MapRule       `key:"maps" doc:"exceptions: ports with other maps"`
 	ColorMap   map[int]string  `key:"color_map" keys:"0..63" oneof:"green,yellow,red" doc:"DSCP to drop precedence, for wred; DSCPs not named are green"`
 	VTEP       bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
+	Sonic      SonicSpec       `key:"sonic" doc:"files of SONiC that the switch is configured by; keys beside it override them"`
 }
 
 // Auto is a value that may be given or computed.

@@ -9,16 +9,11 @@ import (
 // worker runs the groups assigned to it, window by window.
 type worker[M any] struct {
 	calendar[M]
-	id     int
-	groups []*group[M]
-	next   []Time // of each group
-	parity int
-	// dirty[p][g] lists the links towards group g that took messages of this
-	// worker's nodes in windows of parity p.
-	dirty [2][][]*outlet[M]
-	// boxes are empty ones that links can fill: one that has just been read is
-	// still in the cache.
-	boxes   [][]timed[M]
+	id      int
+	groups  []*group[M]
+	next    []Time // of each group
+	parity  int
+	post    post[M]
 	sentMin Time // earliest arrival among the messages sent in this window
 	nextMin Time // earliest event of the groups
 	done    int
@@ -36,15 +31,13 @@ func newWorker[M any](id, ports int, window Duration) *worker[M] {
 func (w *worker[M]) window(all []*worker[M], start, end Time) {
 	w.parity ^= 1
 	w.sentMin = Never
+	for _, v := range all {
+		w.post.reclaim(&v.post.read[1-w.parity][w.id])
+	}
 	least := Never
 	for i, g := range w.groups {
 		w.open(g, start, end)
-		for _, v := range all {
-			if list := v.dirty[1-w.parity][g.index]; len(list) > 0 {
-				g.take(list, 1-w.parity)
-				v.dirty[1-w.parity][g.index] = list[:0]
-			}
-		}
+		w.collect(g, all)
 		if w.waiting > 0 || w.next[i] < end {
 			g.gather()
 			w.run()
@@ -54,19 +47,6 @@ func (w *worker[M]) window(all []*worker[M], start, end Time) {
 	}
 	w.active = nil
 	w.nextMin = least
-}
-
-// take accepts the messages of links in the order in which they were sent.
-func (g *group[M]) take(list []*outlet[M], parity int) {
-	for _, o := range list {
-		box := o.box[parity]
-		for i := range box {
-			o.seq++
-			g.insertMessage(box[i].at, o.dst.local, o.port, o.seq, &box[i].m)
-		}
-		o.box[parity] = nil
-		g.worker.boxes = append(g.worker.boxes, box[:0])
-	}
 }
 
 // plan is what the workers agree on between windows.

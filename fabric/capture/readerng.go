@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"math/bits"
+	"net/netip"
 	"strings"
 )
 
@@ -23,6 +24,8 @@ const (
 	optApplication = 4 // of a section
 	optName        = 2 // of an interface
 	optDescription = 3
+	optIPv4        = 4 // address and mask
+	optIPv6        = 5 // address and length of prefix
 	optMAC         = 6
 	optSpeed       = 8
 	optResolution  = 9
@@ -32,6 +35,9 @@ const (
 	optFlags       = 2 // of a packet
 	optDropCount   = 4
 )
+
+// maxAddresses bounds the addresses of an interface that are kept.
+const maxAddresses = 16
 
 // nextBlock reads blocks up to the next packet.
 func (r *Reader) nextBlock(rec *Record) error {
@@ -152,6 +158,10 @@ func (r *Reader) describe(b []byte) error {
 			i.Description = text(v[:min(len(v), 256)])
 		case code == optMAC && len(v) == 6:
 			i.MAC, i.HasMAC = [6]byte(v), true
+		case code == optIPv4 && len(v) == 8 && len(i.Addresses) < maxAddresses:
+			i.Addresses = append(i.Addresses, netip.AddrFrom4([4]byte(v)))
+		case code == optIPv6 && len(v) == 17 && len(i.Addresses) < maxAddresses:
+			i.Addresses = append(i.Addresses, netip.AddrFrom16([16]byte(v)))
 		case code == optSpeed && len(v) == 8:
 			i.Speed = r.order.Uint64(v)
 		case code == optResolution && len(v) == 1:

@@ -105,7 +105,6 @@ func (s *synth) of(m *packet.Packet) *conversation {
 // connect gives the far end of a new connection a number.
 func (s *synth) connect(m *packet.Packet) {
 	c := s.of(m)
-	c.lengths, c.next = c.lengths[:0], 0
 	s.accepted[m.Dst]++
 	c.peer = (firstAccepted + s.accepted[m.Dst]) & Mask24
 }

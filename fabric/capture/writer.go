@@ -71,6 +71,15 @@ func (p *Writer) Interface(i Interface) error {
 	if i.Description != "" {
 		p.option(optDescription, []byte(i.Description))
 	}
+	for _, a := range i.Addresses {
+		if a.Is4() {
+			v := a.As4()
+			p.option(optIPv4, append(v[:], 255, 255, 255, 0))
+		} else {
+			v := a.As16()
+			p.option(optIPv6, append(v[:], 64))
+		}
+	}
 	if i.HasMAC {
 		p.option(optMAC, i.MAC[:])
 	}

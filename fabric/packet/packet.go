@@ -14,6 +14,7 @@ const (
 	CNP
 	PFC
 	Corrupt // a frame whose invariant CRC does not hold: only its addresses count
+	Pause   // 802.3x: stops the whole link
 )
 
 // ECN codepoints, RFC 3168.

@@ -101,12 +101,21 @@ func (h *QP) PostRecv(wrid uint64, length sim.Bytes) error {
 		return fmt.Errorf("%w: the queue pair is closed", verbs.ErrInvalid)
 	}
 	q := h.q
+	if h.n.late > 0 {
+		h.n.postLate(q, posted{wrid: wrid, length: length})
+		return nil
+	}
+	h.n.addReceive(q, posted{wrid: wrid, length: length})
+	return nil
+}
+
+// addReceive makes a receive ready for the next SEND.
+func (n *NIC) addReceive(q *qp, r posted) {
 	if q.recvHead > 64 && q.recvHead*2 > len(q.recvs) {
 		q.recvs = append(q.recvs[:0], q.recvs[q.recvHead:]...)
 		q.recvHead = 0
 	}
-	q.recvs = append(q.recvs, posted{wrid: wrid, length: length})
-	return nil
+	q.recvs = append(q.recvs, r)
 }
 
 // Close destroys the queue pair once what it has posted is complete.

@@ -19,6 +19,7 @@ const (
 	kindClient                               // an application's timer
 	kindSent                                 // the last packet of a message has left that nobody acknowledges
 	kindCM                                   // a message of connection management is not answered
+	kindReceive                              // a receive that was posted late is ready
 )
 
 // Client is an application on a host.
@@ -63,6 +64,8 @@ type NIC struct {
 	qkeyFails   uint32
 	sampling    bool // the end of a bin is scheduled, or there are no series
 	acts        []func(sim.Time) sim.Time
+	late        sim.Duration // by which receives are posted late
+	lateRecvs   []lateReceive
 }
 
 type closedQP struct {
@@ -361,7 +364,7 @@ func (n *NIC) OnMessage(port int, m *packet.Packet) {
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
 		return
 	}
-	if m.Kind == packet.PFC {
+	if m.Kind >= packet.PFC {
 		p := &n.ports[port]
 		if up := p.OnPFC(n.node, port, m); up != 0 {
 			n.transmit(port)
@@ -422,6 +425,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.rx.drained(n)
 	case fabric.KindFault:
 		n.act(arg)
+	case kindReceive:
+		n.receiveReady()
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()

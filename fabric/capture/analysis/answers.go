@@ -159,6 +159,9 @@ func (a *Analyzer) completeTo(r *stream, number uint64) {
 		r.una = number + 1
 	}
 	for len(r.out.list) > 0 && r.out.list[0].last <= number {
+		if !r.out.list[0].complete && len(r.out.list) == 1 {
+			return // more of it is to come
+		}
 		a.finishMessage(r, 0, statusSuccess)
 	}
 }

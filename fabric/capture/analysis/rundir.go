@@ -122,6 +122,9 @@ func (a *Analyzer) write(out *trace.Writer, sum *Summary, partial bool, m *captu
 	var t trace.TopologyFile
 	t.Name = "capture"
 	for _, h := range a.hostList {
+		if !h.seen {
+			continue
+		}
 		t.Nodes = append(t.Nodes, trace.TopologyNode{Name: h.name, Kind: "host", Pod: -1})
 	}
 	if err := out.Topology(t); err != nil {

@@ -54,13 +54,6 @@ type stream struct {
 	cnp     pace
 }
 
-// stamp is when a packet that asks for an ACK was sent.
-type stamp struct {
-	number uint64
-	at     sim.Time
-	again  bool
-}
-
 // cause is why a requester sent again.
 type cause uint8
 
@@ -145,6 +138,9 @@ func (s *stream) downstream() *view {
 				return &s.views[i]
 			}
 		}
+		if s.to.reached {
+			return &view{iface: s.to.home} // all of it is still on its way
+		}
 	}
 	v := s.upstream()
 	for i := range s.views {
@@ -182,7 +178,7 @@ type receiver struct {
 	discarded uint64
 	early     uint64
 	payload   uint64
-	marks     uint64 // CE since the last CNP
+	marks     uint64 // CE, less the CNPs since
 	sizes     [64]uint16
 	gap       bool   // something is missing, and no NAK was seen yet
 	gapAt     uint64 // number that is missing
