@@ -74,6 +74,8 @@ func (w *writer) run() {
 	switch hosts, switches := w.nodes(); {
 	case hosts+switches == 0:
 		w.say(from, "%s %s %s.", w.m.Run.Name, how, duration)
+	case w.m.Run.Mode == trace.ModeCapture:
+		w.say(append(from, trace.FileTopology), "%s %s %s of traffic among %s.", w.m.Run.Name, how, duration, figure.Count(hosts, "host"))
 	default:
 		w.say(append(from, trace.FileTopology), "%s %s %s on a fabric of %s, %s and %s.", w.m.Run.Name, how, duration,
 			figure.Count(hosts, "host"), figure.Count(switches, "switch"), figure.Count(len(w.r.Topology.Links), "link"))
