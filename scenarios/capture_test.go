@@ -81,7 +81,7 @@ func TestCaptureOfARunTellsWhatTheRunCounted(t *testing.T) {
 			s, err := Load(e.Name, nil)
 			require.NoError(t, err)
 			if !s.UntilDone && s.Duration > 300*sim.Microsecond {
-				s, err = Load(e.Name, []string{"duration=300us", "warmup=0s", "expect=[]"})
+				s, err = Load(e.Name, []string{"duration=300us", "warmup=0s", "expect=[]", "faults=[]"})
 				require.NoError(t, err)
 			}
 			ran, read, sum := captured(t, s, 1, "host")

@@ -240,8 +240,10 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
 	measured := w.countHops() - w.hops
 	w.engine, w.sinks = nil, nil
+	runtime.GC() // what the run left must not lie beside what comes now
 	var list []trace.Counter
 	add := func(c trace.Counter) { list = append(list, c) }
+	out.ExpectCounters(w.expectCounters())
 	for i := range w.graph.Nodes {
 		if sw := w.switches[i]; sw != nil {
 			sw.Counters(end, add)
@@ -257,6 +259,10 @@ func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
 	out.Counters([]trace.Counter{{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)}})
 	return measured
 }
+
+// expectCounters is about how many counters there will be: a dozen for every
+// port and node.
+func (w *world) expectCounters() int { return 12 * (len(w.graph.Nodes) + 2*len(w.graph.Links)) }
 
 // resetStat begins the measured interval after the warm-up.
 func (w *world) resetStat(t sim.Time) {

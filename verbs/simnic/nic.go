@@ -361,7 +361,7 @@ func (n *NIC) OnMessage(port int, m *packet.Packet) {
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
 		return
 	}
-	if m.Kind == packet.PFC {
+	if m.Kind >= packet.PFC {
 		p := &n.ports[port]
 		if up := p.OnPFC(n.node, port, m); up != 0 {
 			n.transmit(port)

@@ -94,6 +94,11 @@ func (n *NIC) logPause(port int) {
 		return
 	}
 	p := &n.ports[port]
+	if p.Cfg.Global && p.Paused != p.logged {
+		n.cfg.Sink.Event(p.GlobalEvent(p.id, n.cfg.PeerIDs[port], n.node.Now()))
+		p.logged = p.Paused
+		return
+	}
 	for c := p.Paused ^ p.logged; c != 0; c &= c - 1 {
 		i := bits.TrailingZeros8(c)
 		e := trace.Event{Time: n.node.Now(), Kind: trace.EventPauseOn, Object: p.id, Peer: n.cfg.PeerIDs[port], Prio: int8(i)}

@@ -104,6 +104,8 @@ type Analyzer struct {
 	unpaired   uint64
 	events     uint64
 	flowID     uint64
+	open       int     // messages without an end
+	unlisted   uint64  // messages that are in no row
 	last       *stream // of the packet before: packets come in runs
 	series     binClock
 	views      int // of all streams
