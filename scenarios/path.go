@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
@@ -67,6 +69,10 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 		back.SrcPort, back.DstPort = sport, dport
 	}
 	home := w.walk(back)
+	taken := there // and, as if by one more link, into the memory of a slow host
+	if d := w.drainRate(w.routes.Endpoints()[dst].Node); d > 0 {
+		taken = append(slices.Clip(there), hop{rate: d})
+	}
 	full := sizes.Data(sizes.Payload, false, verbs.OpWrite, false)
 	ack := sim.Bytes(w.sizes[w.routes.Endpoints()[dst].Node].Ack)
 	ackTime := train(home, func(int) sim.Bytes { return ack }, 1)
@@ -80,7 +86,7 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 		Ideal: func(length sim.Bytes, op verbs.Opcode) sim.Duration {
 			mtu := sim.Bytes(sizes.Payload)
 			n := int(max((length+mtu-1)/mtu, 1))
-			return ackTime + train(there, func(i int) sim.Bytes {
+			return ackTime + train(taken, func(i int) sim.Bytes {
 				payload := mtu
 				if i == n-1 {
 					payload = length - sim.Bytes(n-1)*mtu
@@ -89,6 +95,15 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 			}, n)
 		},
 	}
+}
+
+// drainRate returns the rate at which a host takes packets from its NIC, 0 = that of
+// the line.
+func (w *world) drainRate(node int) sim.Rate {
+	if n := w.nicSpec[node]; n != nil {
+		return n.Drain
+	}
+	return 0
 }
 
 // walk lists the links of a packet's way.
