@@ -70,7 +70,7 @@ func NewEstimate(s *Spec, c *CaptureOptions) (*Estimate, error) {
 	e.WallSeconds = res.wall.Seconds() * scale
 	e.Disk = sim.Bytes(float64(rows) * scale)
 	if w.recorder != nil {
-		if _, err := w.recorder.end(); err != nil {
+		if _, err := w.recorder.end(res.End); err != nil {
 			return nil, err
 		}
 		e.Capture = sim.Bytes(float64(w.recorder.Bytes()) * scale)

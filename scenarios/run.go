@@ -239,7 +239,7 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 	if err := w.drain(out); err != nil {
 		return err
 	}
-	notes, err := w.recorder.end()
+	notes, err := w.recorder.end(res.End)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ type host struct {
 	paceBy  []addressPace
 	number  int // in the order of appearance
 	sent    bins
+	cnps    bins
 }
 
 // addressPace is the rhythm of CNPs to one address.
@@ -194,6 +195,14 @@ func (a *Analyzer) clock(rec *capture.Record) {
 	a.now = t
 }
 
+// ended says when the capture ended: what is paused then has been so until then.
+func (a *Analyzer) ended(end capture.Record) {
+	a.total.CaptureDrops += end.Drops
+	if a.started && end.HasTime {
+		a.now = max(a.now, a.since(&end))
+	}
+}
+
 // longest is how long a capture may be: what 64 bits of picoseconds hold.
 const longest = 100 * 24 * 3600
 
@@ -277,7 +286,7 @@ func (a *Analyzer) stream(f *capture.Frame, iface int) *stream {
 		from.home, from.mac = iface, f.SrcMAC
 	}
 	from.seen, to.seen = true, true
-	s := &stream{key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
+	s := &stream{number: len(a.streams), key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
 	if s.transport == capture.TransportCNP {
 		s.transport = capture.TransportRC
 	}
