@@ -100,7 +100,7 @@ func (p *Port) SetLossless(classes uint8, now sim.Time) (resumed uint8) {
 		p.pfc().gen[i]++
 	}
 	p.xoff &^= gone
-	p.pending &^= gone
+	p.pending &^= uint16(gone)
 	p.again &^= gone
 	return resumed
 }
@@ -108,6 +108,10 @@ func (p *Port) SetLossless(classes uint8, now sim.Time) (resumed uint8) {
 // Force asks for a pause frame for class i that no buffer has called for;
 // repeated says that it only prolongs the pause. Quanta of 0 make it an XON.
 func (p *Port) Force(i int, quanta uint16, repeated bool) {
+	if p.Cfg.Global {
+		p.ForceGlobal(quanta)
+		return
+	}
 	p.pending |= 1 << i
 	p.again &^= 1 << i
 	if repeated {

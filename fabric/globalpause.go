@@ -13,6 +13,8 @@ type globalPause struct {
 	until sim.Time
 	since sim.Time
 	gen   uint32
+
+	quanta uint16 // of a frame that no buffer has called for
 }
 
 // GlobalPauseStat counts 802.3x pauses since the counters were reset. A port
@@ -112,11 +114,35 @@ func (p *Port) onGlobalTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int
 		}
 	case KindPauseAgain:
 		if p.xoff != 0 && g.gen == uint32(arg) {
-			p.pending |= p.xoff
-			p.again = p.pending
+			p.pending |= uint16(p.xoff)
+			p.again = uint8(p.pending)
 		}
 	}
 	return 0
+}
+
+// forced is the bit of Port.pending that stands for a frame of ForceGlobal.
+const forced = 1 << 8
+
+// ForceGlobal asks for an 802.3x pause frame that no buffer has called for,
+// whatever the mode of the port is. Quanta of 0 make it an XON.
+func (p *Port) ForceGlobal(quanta uint16) {
+	g := &p.pfc().global
+	g.quanta = quanta
+	p.pending |= forced
+}
+
+// sendForced sends that frame.
+func (p *Port) sendForced(n *sim.Node[packet.Packet], port int) {
+	g := &p.pauses.global
+	p.pending &^= forced
+	m := packet.Packet{Kind: packet.Pause, Quanta: g.quanta, Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
+	if g.quanta > 0 {
+		g.stat.XoffTx++
+	} else {
+		g.stat.XonTx++
+	}
+	p.Send(n, port, &m)
 }
 
 // sendGlobal sends the pause frame that waits: with the time of pausing while
@@ -127,7 +153,7 @@ func (p *Port) sendGlobal(n *sim.Node[packet.Packet], port int) {
 	switch {
 	case p.xoff == 0:
 		g.stat.XonTx++
-	case p.again == p.pending:
+	case p.again == uint8(p.pending):
 		g.stat.RefreshTx++
 	default:
 		g.stat.XoffTx++

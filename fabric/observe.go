@@ -220,6 +220,9 @@ func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 		}
 		if p.dog != nil {
 			p.dog.counters(name, now, f)
+			if p.Stat.DropWatchdog == 0 {
+				f(trace.Counter{Object: name, Prio: -1, Name: trace.CountDropWatchdog})
+			}
 		}
 	}
 }

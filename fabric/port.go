@@ -68,10 +68,10 @@ type Port struct {
 	txBytes   uint64
 	overhead  uint16
 	header    uint16 // PortConfig.HeaderBytes
+	pending   uint16 // classes with a pause frame waiting to be sent; forced: another one
 	truncate  bool
 	Paused    uint8  // classes that may not be sent
 	xoff      uint8  // classes of the peer that this side has paused
-	pending   uint8  // classes with a pause frame waiting to be sent
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
 	tamper    *tampers
@@ -341,11 +341,15 @@ func (p *Port) Pending() bool { return p.pending != 0 }
 
 // SendPFC sends the waiting pause frame of the lowest class.
 func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
-	if p.Cfg.Global {
+	switch {
+	case p.pending&forced != 0:
+		p.sendForced(n, port)
+		return
+	case p.Cfg.Global:
 		p.sendGlobal(n, port)
 		return
 	}
-	i := bits.TrailingZeros8(p.pending)
+	i := bits.TrailingZeros16(p.pending)
 	b := uint8(1) << i
 	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.pfc().quanta[i], Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
 	switch {
@@ -356,7 +360,7 @@ func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 	default:
 		p.pfc().XoffTx[i]++
 	}
-	p.pending &^= b
+	p.pending &^= uint16(b)
 	p.again &^= b
 	p.Send(n, port, &m)
 	if m.Quanta > 0 && p.Cfg.Refresh > 0 {

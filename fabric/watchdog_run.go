@@ -211,7 +211,7 @@ func (d *dog) reset(now sim.Time) {
 func (d *dog) counters(name string, now sim.Time, f func(trace.Counter)) {
 	for q := range d.queue {
 		w := &d.queue[q]
-		if w.storms == 0 {
+		if !w.watched {
 			continue
 		}
 		lasted := w.stormFor

@@ -29,6 +29,7 @@ func realProduct() product {
 		deadlock: scenarios.CheckDeadlock,
 		lint:     scenarios.Lint,
 		page:     realPage,
+		why:      realWhy,
 		compare:  realCompare,
 		metrics:  metric.Load,
 		library: func() (list []libraryEntry) {

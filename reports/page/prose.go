@@ -32,9 +32,13 @@ func summary(r *figure.Run) []Paragraph {
 		write func()
 	}{
 		{"The run", w.run},
+		{"Why", w.why},
 		{"Messages", w.messages},
 		{"Queues and marking", w.queues},
 		{"Flow control", w.pfc},
+		{"Watchdogs", w.watchdogs},
+		{"802.3x", w.globalPauses},
+		{"Pauses", w.rootOfPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Verdict", w.verdict},
@@ -190,7 +194,7 @@ func (w *writer) losses() {
 	for _, k := range []struct {
 		n    *int64
 		what string
-	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}} {
+	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}, {d.Watchdog, "by watchdogs"}} {
 		if k.n != nil && *k.n > 0 {
 			total += *k.n
 			parts = append(parts, figure.Whole(*k.n)+" "+k.what)

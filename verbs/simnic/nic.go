@@ -13,13 +13,14 @@ import (
 
 // Kinds of a NIC's own timers.
 const (
-	kindStart   = fabric.KindNICFirst + iota // applications begin
-	kindTimeout                              // local ACK timer of a queue pair
-	kindDrain                                // a slow host has taken a packet
-	kindClient                               // an application's timer
-	kindSent                                 // the last packet of a message has left that nobody acknowledges
-	kindCM                                   // a message of connection management is not answered
-	kindReceive                              // a receive that was posted late is ready
+	kindStart         = fabric.KindNICFirst + iota // applications begin
+	kindTimeout                                    // local ACK timer of a queue pair
+	kindDrain                                      // a slow host has taken a packet
+	kindClient                                     // an application's timer
+	kindReceive                                    // a receive that was posted late is ready
+	kindPauseWatchdog                              // a pause of the NIC's own has lasted for long
+	kindSent                                       // the last packet of a message has left that nobody acknowledges
+	kindCM                                         // a message of connection management is not answered
 )
 
 // Client is an application on a host.
@@ -35,6 +36,7 @@ type NIC struct {
 	cfg     Config
 	node    *sim.Node[packet.Packet]
 	ports   []nicPort
+	dog     *pauseWatchdog // nil = none
 	qps     []*qp
 	freeQPs []int32
 	nextQPN uint32
@@ -151,6 +153,9 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 				p.queueID[c] = cfg.Names.ID(fmt.Sprintf("%s/q%d", name, c))
 			}
 		}
+	}
+	if cfg.PauseWatchdog > 0 {
+		n.dog = &pauseWatchdog{limit: cfg.PauseWatchdog}
 	}
 	n.rx.init(n)
 	n.node.At(0, kindStart, 0, 0)
@@ -425,6 +430,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.rx.drained(n)
 	case fabric.KindFault:
 		n.act(arg)
+	case kindPauseWatchdog:
+		n.pauseTooLong(port, arg)
 	case kindReceive:
 		n.receiveReady()
 	case kindStart:

@@ -208,6 +208,7 @@ func (n *NIC) ResetStat(now sim.Time) {
 	n.stat = nicStat{}
 	n.binCNP = 0
 	n.rx.max = n.rx.bytes
+	n.dog.reset()
 	for i := range n.ports {
 		p := &n.ports[i]
 		p.ResetStat(now)
@@ -243,6 +244,11 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add(trace.CountCEReceived, n.stat.marked)
 	add(trace.CountOutOfSequence, n.stat.early)
 	add(trace.CountNaksReceived, n.stat.naksGot)
+	if n.dog != nil {
+		add(trace.CountPauseWarnings, n.dog.warnings)
+		add(trace.CountPauseErrors, n.dog.errors)
+		add(trace.CountDropWatchdog, 0) // those that there are, are counted at the port
+	}
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferMax, Value: float64(n.rx.max)})
