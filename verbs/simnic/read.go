@@ -16,7 +16,7 @@ type response struct {
 	data              []byte    // nil without memory
 	value             uint64    // of an atomic
 	sent              sim.Time  // of the request, for the round trip
-	src               uint32
+	msn               uint32
 }
 
 // responses is the responder's queue of answers; acknowledgements wait behind
@@ -71,10 +71,10 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	a := &r.list[r.head]
 	k := packet.Packet{Kind: packet.Data, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		PSN: uint32(a.next) & psnMask, SrcPort: q.srcPort, DstPort: q.dstPort, Opcode: uint8(a.op) | packet.OpResponse,
-		Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Ext: q.msn}
+		Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Ext: a.msn}
 	if a.op.IsAtomic() {
 		k.Kind, k.Size, k.Sent = packet.Ack, uint16(n.cfg.Sizes.Ack+SizeAtomicAck), a.sent
-		k.Aux, k.Ext = q.msn, packet.SyndromeAck
+		k.Aux, k.Ext = a.msn, packet.SyndromeAck
 		if q.full != nil {
 			k.Aux = n.load(cargo{value: a.value})
 		}
@@ -106,6 +106,7 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if !r.waiting() && r.hold {
 		r.hold = false
+		n.stat.acks++
 		n.control(port, &r.answer)
 	}
 	n.requeue(p, q)
@@ -118,7 +119,7 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		n.route(q)
 	}
 	r := q.responses()
-	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent, src: m.SrcQP}
+	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent}
 	if a.op == verbs.OpRead {
 		a.length = sim.Bytes(m.Ext)
 		a.last = seq + packets(a.length, q.mtu) - 1
@@ -157,6 +158,10 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		q.msn = (q.msn + 1) & psnMask
 		q.unacked = 0
 	}
+	if r.hold && r.answer.Kind == packet.Ack { // the response stands for what is before it
+		r.hold = false
+	}
+	a.msn = q.msn
 	r.push(a)
 	n.offer(q)
 }
