@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"rdmasim/congestion"
 	"rdmasim/fabric/topology"
@@ -72,7 +73,17 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 	if err != nil {
 		return nil, err
 	}
-	return &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}, nil
+	res := &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}
+	for _, t := range spec.Traffic {
+		if t.Name == metric.PerftestWorkload && res.Table == "" {
+			var b strings.Builder
+			if _, err := printPerftest(&b, r.Dir); err != nil {
+				return nil, err
+			}
+			res.Table = b.String()
+		}
+	}
+	return res, nil
 }
 
 // realEstimate says what a run would cost.

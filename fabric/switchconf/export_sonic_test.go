@@ -100,7 +100,10 @@ func normal(s *Switch) string {
 		var groups []PG
 		for _, g := range p.PGs {
 			if g.Profile.IsSet() { // the others are bound by the switch
-				groups = append(groups, PG{Index: g.Index, Profile: g.Profile, Auto: g.Auto && g.Profile.IsSet()})
+				if g.Auto { // which profile that is follows from the platform
+					g.Profile.V = ""
+				}
+				groups = append(groups, PG{Index: g.Index, Profile: g.Profile, Auto: g.Auto})
 			}
 		}
 		p.PGs = groups

@@ -12,7 +12,7 @@ var _ = AddRule(Rule{
 	Doc:      "Marking begins at a length that the queue cannot reach.",
 	Why:      "Nothing is ever marked: congestion control does not act, and pauses or drops are all there is.",
 	Set:      "Kmin well below the longest queue",
-	Scenario: "ecn-never-marks", Source: "alpha / (1 + alpha) of the pool, Choudhury and Hahne 1998",
+	Scenario: "ecn-after-pfc", Source: "alpha / (1 + alpha) of the pool, Choudhury and Hahne 1998",
 	Check: func(l *Linter) {
 		l.eachCurve(func(c *curve) {
 			if n, ok := l.longestQueue(c.port, c.queue); ok && c.marks() && c.green.Min.V >= n {
