@@ -25,7 +25,7 @@ func (w *world) addNIC(i int) error {
 		Priority: uint8(sp.Priority), DSCP: uint8(sp.DSCP), AckPriority: sp.AckPriority, AckDSCP: sp.AckDSCP,
 		CNPPriority: uint8(sp.CNPPriority), CNPDSCP: uint8(sp.CNPDSCP),
 		AckEvery: max(sp.AckEvery, 1), GoBack0: sp.Recovery == "go_back_0", NoDupAck: s.hpcc(), NackInterval: sp.NackInterval,
-		Timeout: AckTimeout(sp.Timeout), RetryCount: sp.RetryCount, RNRTimer: uint8(sp.RNRTimer), RNRRetry: sp.RNRRetry, Window: sp.Window,
+		Timeout: AckTimeout(sp.Timeout), RetryCount: sp.RetryCount, RNRTimer: uint8(sp.RNRTimer), RNRRetry: sp.RNRRetry, Window: sp.Window, PauseWatchdog: sp.PauseWatchdog,
 		Drain: sp.Drain, RxBuffer: int64(sp.RxBuffer), SourcePort: w.sourcePorts(sp.SourcePorts), Path: w.pathFinder(),
 		EndpointName: func(e int32) string { return w.graph.Nodes[w.routes.Endpoints()[e].Node].Name },
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}

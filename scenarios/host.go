@@ -114,9 +114,15 @@ func (w *world) attachOne(c *workload.Context, k int) error {
 	if err != nil {
 		return err
 	}
+	c.Rand = w.planRand(k)
+	var offers []workload.Offer
+	c.Offer = func(o workload.Offer) { offers = append(offers, o) }
 	plan, err := load.Plan(c)
 	if err != nil {
 		return err
+	}
+	if err := w.checkOffers(offers); err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
 	}
 	for i, node := range w.hosts {
 		h := &host{w: w, nic: w.nics[node], node: node, number: i, kind: t.Name, name: fmt.Sprintf("%s%d", t.Name, k), inst: plan[i]}
@@ -126,6 +132,22 @@ func (w *world) attachOne(c *workload.Context, k int) error {
 		h.client = w.nics[node].Attach(h)
 	}
 	return nil
+}
+
+// planRand returns the streams from which entry k of the traffic is planned:
+// two permutations of one scenario are not the same. The first entry of a kind
+// has the plain names.
+func (w *world) planRand(k int) func(string) *sim.Rand {
+	before := 0
+	for _, t := range w.spec.Traffic[:k] {
+		if t.Name == w.spec.Traffic[k].Name {
+			before++
+		}
+	}
+	if before == 0 {
+		return w.rand
+	}
+	return func(name string) *sim.Rand { return w.rand(fmt.Sprintf("%s/%d", name, before)) }
 }
 
 // someNames lists the first names of a list, for errors.

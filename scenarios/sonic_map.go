@@ -51,8 +51,7 @@ func (m *sonicMapper) assume(key, value, format string, args ...any) {
 
 // mapSonic puts what was read onto a switch that holds the defaults.
 func mapSonic(im *switchconf.Import, defaults SwitchSpec) *sonicMapper {
-	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}}
-	m.choosePorts()
+	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}, ports: im.Switch.Configured()}
 	m.identity()
 	m.pfc()
 	m.maps()
@@ -64,22 +63,6 @@ func mapSonic(im *switchconf.Import, defaults SwitchSpec) *sonicMapper {
 	m.watchdogs()
 	m.memory()
 	return m
-}
-
-// choosePorts leaves out ports that nothing but PORT and CABLE_LENGTH names:
-// templates configure the ports that have a neighbour.
-func (m *sonicMapper) choosePorts() {
-	for i := range m.sw.Ports {
-		p := &m.sw.Ports[i]
-		if len(p.PGs)+len(p.Queues) > 0 || p.PFCEnable.IsSet() || p.TCToQueue.IsSet() || p.DSCPToTC.IsGiven() || p.Watchdog.Detection.IsSet() {
-			m.ports = append(m.ports, p)
-		}
-	}
-	if len(m.ports) == 0 {
-		for i := range m.sw.Ports {
-			m.ports = append(m.ports, &m.sw.Ports[i])
-		}
-	}
 }
 
 // identity accounts for what tells the switch and its ports.

@@ -39,6 +39,7 @@ type Spec struct {
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
 
+	inFull   bool       // every switch has its buffer manager in full, by tests
 	source   *source    // where the values stand; nil for a spec made by code
 	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 }

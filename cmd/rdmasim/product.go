@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/validation"
@@ -19,9 +20,11 @@ type product struct {
 	// run runs a scenario and leaves its run directory, metrics included.
 	run func(ctx context.Context, spec *scenarios.Spec, opt runOptions) (*runResult, error)
 	// estimate says what a run will cost, and what its fabric is.
-	estimate func(spec *scenarios.Spec) (*estimate, error)
+	estimate func(spec *scenarios.Spec, capture *scenarios.CaptureOptions) (*estimate, error)
 	// deadlock says whether the routes of a scenario make a deadlock possible.
 	deadlock func(spec *scenarios.Spec) (*scenarios.DeadlockCheck, error)
+	// lint says what is suspicious about a scenario.
+	lint func(spec *scenarios.Spec) []switchconf.Finding
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
 	// why says why a run, or one message of it, is slow.
@@ -67,6 +70,7 @@ type estimate struct {
 	PacketHops             float64
 	WallSeconds            float64
 	MemoryBytes, DiskBytes sim.Bytes
+	CaptureBytes           sim.Bytes // of DiskBytes; 0 = no capture
 	Notes                  []string
 }
 

@@ -26,6 +26,7 @@ func realProduct() product {
 		run:      realRun,
 		estimate: realEstimate,
 		deadlock: scenarios.CheckDeadlock,
+		lint:     scenarios.Lint,
 		page:     realPage,
 		why:      realWhy,
 		compare:  realCompare,
@@ -73,13 +74,13 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 }
 
 // realEstimate says what a run would cost.
-func realEstimate(spec *scenarios.Spec) (*estimate, error) {
-	e, err := scenarios.NewEstimate(spec)
+func realEstimate(spec *scenarios.Spec, capture *scenarios.CaptureOptions) (*estimate, error) {
+	e, err := scenarios.NewEstimate(spec, capture)
 	if err != nil {
 		return nil, err
 	}
 	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
-		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
+		MemoryBytes: e.Memory, DiskBytes: e.Disk, CaptureBytes: e.Capture, Tiers: e.Tiers, Notes: e.Notes}
 	switch {
 	case e.LowerBound:
 		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %s, and a lower bound", shortTime(e.Pilot)))

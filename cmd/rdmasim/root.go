@@ -60,6 +60,7 @@ func newRoot(a *app) *cobra.Command {
 		newWhy(a),
 		newCompare(a),
 		newTest(a),
+		newShrink(a),
 		newNS3(a),
 		newValidate(a),
 		newImport(a),

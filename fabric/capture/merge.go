@@ -58,6 +58,19 @@ func Merge(sources []Source) (*Merged, error) {
 // Application returns who wrote the first capture.
 func (m *Merged) Application() string { return m.inputs[0].r.Application }
 
+// Ended returns when the last capture ended and how many packets all of them
+// lost, as far as their statistics say; HasTime is false where they do not.
+func (m *Merged) Ended() (end Record) {
+	for _, in := range m.inputs {
+		e := &in.r.Ended
+		if e.HasTime && (!end.HasTime || before(&end, e)) {
+			end.Sec, end.Pico, end.HasTime = e.Sec, e.Pico, true
+		}
+		end.Drops += e.Drops
+	}
+	return end
+}
+
 // advance reads the next record of a capture.
 func (m *Merged) advance(in *input) error {
 	err := in.r.Next(&in.rec)

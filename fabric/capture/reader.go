@@ -67,6 +67,9 @@ type Reader struct {
 	Interfaces []Interface
 	// Application wrote the file, as a pcapng file says.
 	Application string
+	// Ended is when the capture ended, as its statistics say: HasTime is false
+	// where they do not. Drops are the packets that it lost by them.
+	Ended Record
 
 	r       *bufio.Reader
 	at      int64

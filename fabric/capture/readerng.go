@@ -32,6 +32,9 @@ const (
 	optFilter      = 11
 	optFCS         = 13
 	optOffset      = 14
+	optEndTime     = 3 // of statistics
+	optIfDrop      = 5
+	optOSDrop      = 7
 	optFlags       = 2 // of a packet
 	optDropCount   = 4
 )
@@ -70,6 +73,8 @@ func (r *Reader) nextBlock(rec *Record) error {
 		switch kind {
 		case blockInterface:
 			err = r.describe(body)
+		case blockStatistics:
+			r.statistics(body)
 		case blockPacket:
 			found, err = true, r.packet(body, rec)
 		case blockSimple:
@@ -176,6 +181,29 @@ func (r *Reader) describe(b []byte) error {
 	})
 	r.Interfaces = append(r.Interfaces, i)
 	return nil
+}
+
+// statistics reads when the capture of an interface ended and what it lost.
+func (r *Reader) statistics(b []byte) {
+	if len(b) < 12 {
+		return
+	}
+	i := int(r.order.Uint32(b)) + r.section
+	if i < r.section || i >= len(r.Interfaces) {
+		return
+	}
+	r.options(b[12:], func(code uint16, v []byte) {
+		switch {
+		case code == optEndTime && len(v) == 8:
+			var end Record
+			r.Interfaces[i].stamp(uint64(r.order.Uint32(v))<<32|uint64(r.order.Uint32(v[4:])), &end)
+			if !r.Ended.HasTime || before(&r.Ended, &end) {
+				r.Ended.Sec, r.Ended.Pico, r.Ended.HasTime = end.Sec, end.Pico, true
+			}
+		case (code == optIfDrop || code == optOSDrop) && len(v) == 8:
+			r.Ended.Drops += r.order.Uint64(v)
+		}
+	})
 }
 
 // resolution returns the units per second that an if_tsresol names: a power of

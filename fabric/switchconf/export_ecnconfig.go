@@ -77,6 +77,13 @@ func ecnconfigCurves(v *View, r *Rendered, names *namer) {
 			}
 		})
 	}
+	for _, q := range on { // ecnconfig -q is for all ports
+		for _, p := range v.Ports {
+			if !slices.ContainsFunc(p.Class[:], func(c ClassView) bool { return c.Queue == q && c.ECN && c.WRED == hardWired }) {
+				r.lack(-1, FieldScope, fmt.Sprintf("queue %d", q), "ecnconfig -q turns it on for every port: some should not mark, or otherwise")
+			}
+		}
+	}
 	if len(on) > 0 {
 		slices.Sort(on)
 		r.line(Hitless, "sudo ecnconfig -q %s on", ints(on, ","))

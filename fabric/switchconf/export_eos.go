@@ -2,6 +2,7 @@ package switchconf
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/sim"
 )
@@ -26,6 +27,9 @@ func (eos) Render(v *View, r *Rendered) error {
 	groups := v.Groups()
 	if len(groups) > 0 {
 		g := &groups[0]
+		if n := len(g.mapped()); n > 0 {
+			r.lack(-1, FieldOtherDSCPs, "not mapped", "EOS has a default class for every DSCP that is not named: show qos maps")
+		}
 		for _, tc := range g.mapped() {
 			r.line(Drops, "qos map dscp %s to traffic-class %d", ints(g.dscps(tc), " "), tc)
 		}
@@ -80,7 +84,7 @@ func eosProfile(v *View, g *PortGroup, r *Rendered) error {
 	if err != nil {
 		return err
 	}
-	if g.Cable > 0 && len(g.lossless()) > 0 {
+	if g.Cable > 0 {
 		r.lack(-1, FieldCable, g.Cable.String(), "EOS has no words for it that are published")
 	}
 	for _, p := range g.Ports {
@@ -93,6 +97,7 @@ func eosProfile(v *View, g *PortGroup, r *Rendered) error {
 // eosWatchdog writes the watchdog, which is that of the switch.
 func eosWatchdog(v *View, groups []PortGroup, r *Rendered) {
 	var w WatchdogView
+	off := slices.ContainsFunc(groups, func(g PortGroup) bool { return g.Watchdog.Detect <= 0 })
 	for _, g := range groups {
 		switch {
 		case g.Watchdog.Detect <= 0 || g.Watchdog == w:
@@ -104,6 +109,9 @@ func eosWatchdog(v *View, groups []PortGroup, r *Rendered) {
 	}
 	if w.Detect <= 0 {
 		return
+	}
+	if off {
+		r.lack(-1, FieldWatchdog, "off", "some ports have none, and EOS has one watchdog for all ports")
 	}
 	if w.Action != ActionDrop {
 		r.lack(-1, FieldWatchdog, string(w.Action), "of the actions of EOS only drop means the same: the watchdog is left out")

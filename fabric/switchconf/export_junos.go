@@ -32,6 +32,10 @@ func junosGroup(v *View, g *PortGroup, r *Rendered) {
 	const cos = "set class-of-service "
 	name := func(kind string, tc int) string { return fmt.Sprintf("RDMASIM%s-%s%d", g.Suffix, kind, tc) }
 	g.each(func(tc int, c *ClassView) {
+		r.lackSchedule(tc, c, false)
+		if c.Queue != tc && len(g.dscps(tc)) == 0 && (c.ECN || c.PFC) {
+			r.lack(tc, FieldQueue, fmt.Sprint(c.Queue), "no DSCP leads to this class")
+		}
 		if !c.PFC && !c.ECN && len(g.dscps(tc)) == 0 {
 			return
 		}
@@ -49,7 +53,6 @@ func junosGroup(v *View, g *PortGroup, r *Rendered) {
 		if c.ECN {
 			junosCurve(v, g, tc, c, name, r)
 		}
-		r.lackSchedule(tc, c, false)
 		r.lackBuffers(tc, c, "the switch computes headroom from cable length and MRU", FieldHeadroom, FieldXon, FieldXonOffset, FieldReserve)
 		r.lackBuffers(tc, c, "dynamic-threshold of Junos is an index of which no table of alphas is published", FieldAlpha)
 	})

@@ -31,8 +31,9 @@ func (nvue) Render(v *View, r *Rendered) error {
 		if groups[i].DSCP != groups[0].DSCP {
 			r.lack(-1, FieldDSCP, "maps of ports"+groups[i].Suffix, "one map for all ports is exported: that of the first")
 		}
-		nvuePorts(v, &groups[i], r)
+		nvuePorts(&groups[i], r)
 	}
+	nvueWatchdog(v, groups, r)
 	r.line(Drops, "nv config apply")
 	r.verify("nv show qos congestion-control default-global", "nv show interface swp1 qos roce status", "nv show interface swp1 qos roce counters", "nv show interface swp1 counters qos pfc-stats")
 	r.rollback("nv config history", "nv config apply <the revision before>")
@@ -53,8 +54,8 @@ func nvueMap(g *PortGroup, r *Rendered) {
 
 // nvuePorts writes curves and PFC of one group of ports; where there is only
 // one, into the profile of all ports.
-func nvuePorts(v *View, g *PortGroup, r *Rendered) {
-	profile, ports := "default-global", "swp"+ranges(g.Ports, 1)
+func nvuePorts(g *PortGroup, r *Rendered) {
+	profile, ports := "default-global", ranges("swp", g.Ports, 1)
 	if g.Suffix != "" {
 		profile = "rdmasim" + g.Suffix
 	}
@@ -93,28 +94,40 @@ func nvuePorts(v *View, g *PortGroup, r *Rendered) {
 	} else if g.Cable > 0 {
 		r.lack(-1, FieldCable, g.Cable.String(), "it belongs to PFC, which these ports have not")
 	}
-	nvueWatchdog(v, g, ports, r)
 }
 
-// nvueWatchdog: a storm is as many polls in a row as robustness says.
-func nvueWatchdog(v *View, g *PortGroup, ports string, r *Rendered) {
-	w := g.Watchdog
-	if w.Detect <= 0 {
-		return
-	}
+// nvueWatchdog: a storm is as many polls in a row as robustness says, and both
+// are those of the switch.
+func nvueWatchdog(v *View, groups []PortGroup, r *Rendered) {
 	poll := v.Poll
 	if poll <= 0 {
 		poll = 100 * sim.Millisecond // default: Cumulus Linux user guide
 	}
 	ms := min(max(int64((poll+sim.Millisecond/2)/sim.Millisecond), 1), 5000)
-	robust := max(int64((w.Detect+poll-1)/poll), 1)
-	r.line(Hitless, "nv set interface %s qos pfc-watchdog", ports)
+	var detect sim.Duration
+	for _, g := range groups {
+		w := g.Watchdog
+		if w.Detect <= 0 {
+			continue
+		}
+		r.line(Hitless, "nv set interface %s qos pfc-watchdog", ranges("swp", g.Ports, 1))
+		if detect == 0 {
+			detect = w.Detect
+		} else if w.Detect != detect {
+			r.lackWatchdog(w, "NVUE has one time of detection for all ports")
+		}
+		if w.Restore != w.Detect || w.Action != ActionDrop {
+			r.lack(-1, FieldWatchdog, fmt.Sprintf("%s, restore %v", w.Action, w.Restore), "NVUE has neither an action nor a time of restoration")
+		}
+	}
+	if detect == 0 {
+		return
+	}
+	unit := sim.Duration(ms) * sim.Millisecond
+	robust := max(int64((detect+unit-1)/unit), 1)
 	r.line(Hitless, "nv set qos pfc-watchdog polling-interval %d", ms)
 	r.line(Hitless, "nv set qos pfc-watchdog robustness %d", robust)
-	if got := sim.Duration(robust) * sim.Duration(ms) * sim.Millisecond; got != w.Detect {
-		r.rounded(-1, FieldWatchdog, w.Detect.String(), got.String(), "a storm is a whole number of polls")
-	}
-	if w.Restore != w.Detect || w.Action != ActionDrop {
-		r.lack(-1, FieldWatchdog, fmt.Sprintf("%s, restore %v", w.Action, w.Restore), "NVUE has neither an action nor a time of restoration")
+	if got := sim.Duration(robust) * unit; got != detect {
+		r.rounded(-1, FieldWatchdog, detect.String(), got.String(), "a storm is a whole number of polls")
 	}
 }

@@ -2,6 +2,7 @@ package switchconf
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/sim"
 )
@@ -78,6 +79,11 @@ func nxosNetwork(groups []PortGroup, r *Rendered) {
 	if !any {
 		return
 	}
+	for i := range groups {
+		if !slices.Equal(pausedQueues(&groups[i]), pausedQueues(&groups[0])) {
+			r.lack(-1, FieldScope, "lossless classes", "the network-qos policy is that of the system: a class that is lossless on some ports is so on every port with PFC")
+		}
+	}
 	r.line(Flaps, "policy-map type network-qos RDMASIM-NQ")
 	for q, k := range queues {
 		if k >= 0 {
@@ -87,6 +93,14 @@ func nxosNetwork(groups []PortGroup, r *Rendered) {
 	}
 	r.line(Flaps, "system qos")
 	r.line(Flaps, "  service-policy type network-qos RDMASIM-NQ")
+}
+
+// pausedQueues are the queues of lossless classes, in order of the classes.
+func pausedQueues(g *PortGroup) (list []int) {
+	for _, k := range g.lossless() {
+		list = append(list, k, g.Class[k].Queue)
+	}
+	return list
 }
 
 // suffixed numbers a class of queues: that of queue 0 is the default one.
@@ -105,6 +119,9 @@ func nxosQueuing(g *PortGroup, r *Rendered) {
 	done := map[int]bool{}
 	g.each(func(tc int, c *ClassView) {
 		r.lackSchedule(tc, c, false)
+		if c.Queue != tc && len(g.dscps(tc)) == 0 && (c.ECN || c.PFC) {
+			r.lack(tc, FieldQueue, fmt.Sprint(c.Queue), "no DSCP leads to this class")
+		}
 		if !c.ECN {
 			return
 		}
@@ -154,7 +171,7 @@ func nxosPause(tc int, c *ClassView, r *Rendered) {
 
 // nxosInterfaces binds policies to ports.
 func nxosInterfaces(g *PortGroup, r *Rendered) {
-	in := "interface Ethernet1/" + ranges(g.Ports, 1)
+	in := "interface " + ranges("Ethernet1/", g.Ports, 1)
 	if len(g.mapped()) > 0 {
 		r.line(Drops, "%s", in)
 		r.line(Drops, "  service-policy type qos input RDMASIM%s-IN", g.Suffix)
@@ -163,7 +180,7 @@ func nxosInterfaces(g *PortGroup, r *Rendered) {
 		r.line(Hitless, "%s", in)
 		r.line(Hitless, "  service-policy type queuing output RDMASIM%s-OUT", g.Suffix)
 	}
-	if g.Cable > 0 && len(g.lossless()) > 0 {
+	if g.Cable > 0 {
 		r.lack(-1, FieldCable, g.Cable.String(), "headroom is in the pause buffer; without one the switch provides for 100 m")
 	}
 	if len(g.lossless()) == 0 {

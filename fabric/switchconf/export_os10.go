@@ -55,6 +55,9 @@ func os10Curves(g *PortGroup, r *Rendered) {
 	done := map[int]bool{}
 	g.each(func(tc int, c *ClassView) {
 		r.lackSchedule(tc, c, false)
+		if c.Queue != tc && len(g.dscps(tc)) == 0 && (c.ECN || c.PFC) {
+			r.lack(tc, FieldQueue, fmt.Sprint(c.Queue), "no DSCP leads to this class")
+		}
 		if !c.ECN || done[c.Queue] {
 			return
 		}

@@ -69,6 +69,9 @@ func vrpPorts(g *PortGroup, rooms map[int64]bool, r *Rendered) error {
 			}
 		}
 	}
+	if len(g.mapped()) > 0 {
+		r.lack(-1, FieldOtherDSCPs, "not mapped", "trust dscp sends every DSCP to a class of its own, the DSCP divided by eight")
+	}
 	for _, p := range g.Ports {
 		r.line(Drops, "interface %dGE1/0/%d", max(int64(g.Speed/sim.Gbps), 1), p+1)
 		if len(g.mapped()) > 0 {

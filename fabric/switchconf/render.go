@@ -117,6 +117,13 @@ func (r *Rendered) assume(format string, args ...any) {
 	r.Assumes = append(r.Assumes, fmt.Sprintf(format, args...))
 }
 
+// In a Lack: a setting that holds for more ports than it should, and DSCPs that
+// no map names and that the device sends somewhere by itself.
+const (
+	FieldScope      = "scope"
+	FieldOtherDSCPs = "other dscps"
+)
+
 // line adds a line of configuration.
 func (r *Rendered) line(e Effect, format string, args ...any) {
 	r.Config = append(r.Config, Line{fmt.Sprintf(format, args...), e})
@@ -151,10 +158,16 @@ func (r *Rendered) rounded(class int, field, given, written, why string) {
 // percent writes a probability as a whole number of per cent from low to 100.
 func (r *Rendered) percent(class int, p sim.Ratio, low int) int {
 	n := max(int(float64(p)*100+0.5), low)
-	if float64(n)/100 != float64(p) && float64(p)*100 != float64(n) {
-		r.rounded(class, FieldPmax, p.String(), (sim.Ratio(n) / 100).String(), "the device takes whole per cent")
+	if percentOf(p) != fmt.Sprintf("%d%%", n) {
+		r.rounded(class, FieldPmax, percentOf(p), fmt.Sprintf("%d%%", n), "the device takes whole per cent")
 	}
 	return n
+}
+
+// percentOf prints a probability as per cent with at most six decimals.
+func percentOf(p sim.Ratio) string {
+	s := strings.TrimRight(fmt.Sprintf("%.6f", float64(p)*100), "0")
+	return strings.TrimRight(s, ".") + "%"
 }
 
 // Text prints the configuration with its comments.

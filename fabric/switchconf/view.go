@@ -276,15 +276,16 @@ func ints(list []int, sep string) string {
 	return strings.Join(parts, sep)
 }
 
-// ranges prints indices as ranges, each number plus base: 1-3,7.
-func ranges(list []int, base int) string {
+// ranges prints indices as ranges of interfaces, each number plus base, such as
+// swp1-3,swp7.
+func ranges(prefix string, list []int, base int) string {
 	var parts []string
 	for i := 0; i < len(list); {
 		j := i
 		for j+1 < len(list) && list[j+1] == list[j]+1 {
 			j++
 		}
-		text := strconv.Itoa(list[i] + base)
+		text := prefix + strconv.Itoa(list[i]+base)
 		if j > i {
 			text += "-" + strconv.Itoa(list[j]+base)
 		}

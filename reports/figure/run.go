@@ -25,6 +25,7 @@ type Run struct {
 	Diagnosis   *metric.DiagnosisFile
 	Moments     []trace.EventRow // faults, watchdogs, deadlocks, links up and down
 	MoreMoments int              // left out of Moments
+	Watchdogs   []*Pause         // queues that a watchdog took out of service, longest first
 	Spans       []FaultSpan      // times of faults, in order
 	Causes      []Cause          // of drops, most bytes first
 	Markings    []Marking        // ECN as configured

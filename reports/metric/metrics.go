@@ -30,6 +30,8 @@ type Metrics struct {
 	ECN         ECN             `json:"ecn"`
 	CNP         CNP             `json:"cnp"`
 	PFC         PFC             `json:"pfc"`
+	Watchdog    Watchdog        `json:"watchdog"`
+	GlobalPause GlobalPause     `json:"global_pause"`
 	Queue       Queue           `json:"queue_bytes" unit:"bytes"`
 	Headroom    Headroom        `json:"headroom_bytes" unit:"bytes"`
 	Completions map[string]int  `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
@@ -97,6 +99,7 @@ type Dropped struct {
 	Lossless *int64 `json:"lossless" doc:"in a lossless class, for want of headroom: must be 0"`
 	Lossy    *int64 `json:"lossy" doc:"in a lossy class, for want of buffer"`
 	Fault    *int64 `json:"fault" doc:"by an injected fault"`
+	Watchdog *int64 `json:"watchdog" doc:"by a PFC watchdog or the pause watchdog of a NIC; null where there is none"`
 }
 
 // ECN is congestion marking.

@@ -173,7 +173,10 @@ func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 	}
 	v.addTables(r)
 	v.Command = "rdmasim run " + trace.FileScenario
-	return v, v.scenario(r)
+	if err := v.scenario(r); err != nil {
+		return nil, err
+	}
+	return v, v.addCapture(r)
 }
 
 // addTables puts the tables that have no figure into their sections.

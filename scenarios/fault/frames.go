@@ -165,7 +165,7 @@ func (m *matcher) matches(p *packet.Packet) bool {
 	if p.Kind == packet.PFC {
 		return m.class < 0 || p.Classes&(1<<uint8(m.class)) != 0
 	}
-	return (m.class < 0 || int8(p.Prio) == m.class) && (m.qp == 0 || p.SrcQP == m.qp) &&
+	return (m.class < 0 || int8(p.Prio) == m.class) && (m.qp == 0 || p.SrcQP&^packet.AcceptedQP == m.qp) &&
 		(m.src == nil || m.src[p.Src]) && (m.dst == nil || m.dst[p.Dst])
 }
 

@@ -61,7 +61,7 @@ func (f PacketEvent) Inject(c *Context) error {
 	wire := simnic.WireQPN(f.QP)
 	n := c.counter()
 	event := tamperFunc(func(now sim.Time, m *packet.Packet, v *fabric.Verdict) {
-		if m.Kind != packet.Data || m.SrcQP != wire {
+		if m.Kind != packet.Data || m.SrcQP&^packet.AcceptedQP != wire {
 			return
 		}
 		i, ok := slices.BinarySearch(psn, int64(m.PSN))

@@ -65,6 +65,18 @@ type Context struct {
 	File func(name string) ([]byte, error)
 	// HostIndex resolves a host name.
 	HostIndex func(name string) (int, error)
+	// Offer, if it is set, is told of open loops: messages that come whether or
+	// not those before are done.
+	Offer func(Offer)
+}
+
+// Offer is what an open loop sends from one host.
+type Offer struct {
+	Host     int
+	Gap      sim.Duration // mean time between messages
+	Mean     float64      // bytes of a message
+	Messages int64        // at most
+	Span     sim.Duration // during which messages come; 0 = until there were Messages
 }
 
 // Workload is a piece of traffic over many hosts.

@@ -128,6 +128,8 @@ type Config struct {
 	Drain    sim.Rate // 0 = line rate
 	RxBuffer int64
 	RxXoff   int64
+	// PauseWatchdog is how long a pause of the NIC's own may last; 0 = for ever.
+	PauseWatchdog sim.Duration
 
 	// SourcePort chooses the UDP source port of the nth queue pair to a peer.
 	SourcePort func(src, dst int32, n int) uint16

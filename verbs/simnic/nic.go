@@ -13,11 +13,12 @@ import (
 
 // Kinds of a NIC's own timers.
 const (
-	kindStart   = fabric.KindNICFirst + iota // applications begin
-	kindTimeout                              // local ACK timer of a queue pair
-	kindDrain                                // a slow host has taken a packet
-	kindClient                               // an application's timer
-	kindReceive                              // a receive that was posted late is ready
+	kindStart         = fabric.KindNICFirst + iota // applications begin
+	kindTimeout                                    // local ACK timer of a queue pair
+	kindDrain                                      // a slow host has taken a packet
+	kindClient                                     // an application's timer
+	kindReceive                                    // a receive that was posted late is ready
+	kindPauseWatchdog                              // a pause of the NIC's own has lasted for long
 )
 
 // Client is an application on a host.
@@ -33,6 +34,7 @@ type NIC struct {
 	cfg     Config
 	node    *sim.Node[packet.Packet]
 	ports   []nicPort
+	dog     *pauseWatchdog // nil = none
 	qps     []*qp
 	freeQPs []int32
 	nextQPN uint32
@@ -148,6 +150,9 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 				p.queueID[c] = cfg.Names.ID(fmt.Sprintf("%s/q%d", name, c))
 			}
 		}
+	}
+	if cfg.PauseWatchdog > 0 {
+		n.dog = &pauseWatchdog{limit: cfg.PauseWatchdog}
 	}
 	n.rx.init(n)
 	n.node.At(0, kindStart, 0, 0)
@@ -342,12 +347,6 @@ func (n *NIC) lookup(qpn uint32) *qp {
 // generationBits of a queue pair's number tell successive owners of a slot apart.
 const generationBits = 7
 
-// WireQPN returns the number that packets carry of the nth queue pair that a NIC
-// makes, from 1, as long as it has destroyed none before.
-func WireQPN(n int) uint32 {
-	return uint32(n)<<generationBits | uint32(n)&(1<<generationBits-1)
-}
-
 // wireQPN is what packets carry: who made the queue pair, the slot, and the low
 // bits of the number. It is never 0 or 1.
 func (q *qp) wireQPN() uint32 {
@@ -367,7 +366,7 @@ func (n *NIC) OnMessage(port int, m *packet.Packet) {
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
 		return
 	}
-	if m.Kind == packet.PFC {
+	if m.Kind >= packet.PFC {
 		p := &n.ports[port]
 		if up := p.OnPFC(n.node, port, m); up != 0 {
 			n.transmit(port)
@@ -419,6 +418,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.rx.drained(n)
 	case fabric.KindFault:
 		n.act(arg)
+	case kindPauseWatchdog:
+		n.pauseTooLong(port, arg)
 	case kindReceive:
 		n.receiveReady()
 	case kindStart:

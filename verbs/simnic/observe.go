@@ -94,6 +94,11 @@ func (n *NIC) logPause(port int) {
 		return
 	}
 	p := &n.ports[port]
+	if p.Cfg.Global && p.Paused != p.logged {
+		n.cfg.Sink.Event(p.GlobalEvent(p.id, n.cfg.PeerIDs[port], n.node.Now()))
+		p.logged = p.Paused
+		return
+	}
 	for c := p.Paused ^ p.logged; c != 0; c &= c - 1 {
 		i := bits.TrailingZeros8(c)
 		e := trace.Event{Time: n.node.Now(), Kind: trace.EventPauseOn, Object: p.id, Peer: n.cfg.PeerIDs[port], Prio: int8(i)}
@@ -203,6 +208,7 @@ func (n *NIC) ResetStat(now sim.Time) {
 	n.stat = nicStat{}
 	n.binCNP = 0
 	n.rx.max = n.rx.bytes
+	n.dog.reset()
 	for i := range n.ports {
 		p := &n.ports[i]
 		p.ResetStat(now)
@@ -238,6 +244,11 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add(trace.CountCEReceived, n.stat.marked)
 	add(trace.CountOutOfSequence, n.stat.early)
 	add(trace.CountNaksReceived, n.stat.naksGot)
+	if n.dog != nil {
+		add(trace.CountPauseWarnings, n.dog.warnings)
+		add(trace.CountPauseErrors, n.dog.errors)
+		add(trace.CountDropWatchdog, 0) // those that there are, are counted at the port
+	}
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferMax, Value: float64(n.rx.max)})

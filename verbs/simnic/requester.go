@@ -165,9 +165,6 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	}
 	q.sent = max(q.sent, next)
 	n.stat.sent++
-	if first && !last && p.Tapped() != nil {
-		p.Tapped().Message(now, k, m.length)
-	}
 	p.Send(n.node, port, &k)
 	if n.cfg.Account {
 		n.sent(q, p, m, now, k.Flags&packet.FlagRetx != 0, next > m.last)

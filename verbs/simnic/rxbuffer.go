@@ -27,16 +27,19 @@ func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
 	}
 	size := int64(m.Size)
 	if r.bytes+size > n.cfg.RxBuffer {
-		p := &n.ports[port]
-		if p.Cfg.Lossless&(1<<m.Prio) != 0 {
+		p, why := &n.ports[port], "receive buffer full"
+		if n.dog.gaveUp(m.Prio & 7) {
+			p.Stat.DropWatchdog++
+			why = "NIC pause watchdog"
+		} else if p.Cfg.Lossless&(1<<m.Prio) != 0 {
 			p.Stat.DropLossless++
 		} else {
 			p.Stat.DropLossy++
 		}
 		if t := p.Tapped(); t != nil {
-			t.Dropped(n.node.Now(), port, *m, "receive buffer full")
+			t.Dropped(n.node.Now(), port, *m, why)
 		}
-		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(size), Cause: "receive buffer full"})
+		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(size), Cause: why})
 		return
 	}
 	r.bytes += size
@@ -72,6 +75,7 @@ func (r *rxBuffer) drained(n *NIC) {
 	r.start(n)
 	if r.bytes < n.cfg.RxXoff/2 || r.bytes == 0 {
 		n.pausePeers(m.Prio, false)
+		n.caughtUp(int(port), m.Prio&7)
 	}
 	n.handle(int(port), &m)
 }
@@ -80,9 +84,10 @@ func (r *rxBuffer) drained(n *NIC) {
 func (n *NIC) pausePeers(c uint8, stop bool) {
 	for i := range n.ports {
 		p := &n.ports[i]
-		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop || !stop && p.stuck&(1<<c) != 0 {
+		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop || !stop && p.stuck&(1<<c) != 0 || stop && n.dog.gaveUp(c) {
 			continue
 		}
+		n.watchPause(i, c, stop)
 		kind := trace.EventXoff
 		if stop {
 			p.Xoff(int(c))

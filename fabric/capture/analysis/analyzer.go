@@ -60,6 +60,7 @@ type host struct {
 	paceBy  []addressPace
 	number  int // in the order of appearance
 	sent    bins
+	cnps    bins
 }
 
 // addressPace is the rhythm of CNPs to one address.
@@ -104,6 +105,8 @@ type Analyzer struct {
 	unpaired   uint64
 	events     uint64
 	flowID     uint64
+	open       int     // messages without an end
+	unlisted   uint64  // messages that are in no row
 	last       *stream // of the packet before: packets come in runs
 	series     binClock
 	views      int // of all streams
@@ -192,6 +195,14 @@ func (a *Analyzer) clock(rec *capture.Record) {
 	a.now = t
 }
 
+// ended says when the capture ended: what is paused then has been so until then.
+func (a *Analyzer) ended(end capture.Record) {
+	a.total.CaptureDrops += end.Drops
+	if a.started && end.HasTime {
+		a.now = max(a.now, a.since(&end))
+	}
+}
+
 // longest is how long a capture may be: what 64 bits of picoseconds hold.
 const longest = 100 * 24 * 3600
 
@@ -275,7 +286,7 @@ func (a *Analyzer) stream(f *capture.Frame, iface int) *stream {
 		from.home, from.mac = iface, f.SrcMAC
 	}
 	from.seen, to.seen = true, true
-	s := &stream{key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
+	s := &stream{number: len(a.streams), key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
 	if s.transport == capture.TransportCNP {
 		s.transport = capture.TransportRC
 	}

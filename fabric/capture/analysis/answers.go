@@ -142,6 +142,9 @@ func (a *Analyzer) heardRead(r *stream, f *capture.Frame, number uint64) {
 			return
 		}
 	}
+	if number >= r.una {
+		a.progress(r, f.Payload)
+	}
 	m.responses += uint64(f.Payload)
 	r.una = max(r.una, number+1)
 	if f.Info().Place&capture.Last == 0 {

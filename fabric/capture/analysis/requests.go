@@ -157,6 +157,9 @@ func (a *Analyzer) sent(s *stream, v *view, f *capture.Frame, p *packetInfo, arr
 		m := s.out.forward(p, hole)
 		s.verbs[m.verb] += uint64(bit(p.place&capture.First != 0))
 	}
+	if !arrived.again() && p.verb != capture.VerbRead {
+		a.progress(s, p.payload)
+	}
 	s.lastSent = a.now
 	a.stamp(s, p.number+p.n-1, arrived.again(), f.BTH.AckReq || p.place&capture.Last != 0)
 	if s.transport == capture.TransportUC || s.transport == capture.TransportUD {

@@ -57,7 +57,12 @@ func (a *Analyzer) finishMessage(s *stream, i int, status string) {
 		}
 	}
 	a.flowID++
-	if a.opt.Sink != nil {
+	if end < 0 {
+		a.open++
+	}
+	if a.flowID > maxFlows || end < 0 && a.open > maxOpen {
+		a.unlisted++
+	} else if a.opt.Sink != nil {
 		a.opt.Sink.Flow(trace.Flow{ID: a.flowID, Src: s.from.name, Dst: s.to.name, QP: s.key.qp, Workload: "capture", Verb: m.verbName(),
 			Bytes: sim.Bytes(m.bytes()), Start: m.start, End: end, Delivered: got, Retransmits: m.retx, Status: status})
 	}

@@ -48,6 +48,8 @@ type stream struct {
 	partial   uint64 // messages with packets that were never seen
 	verbs     [capture.VerbUnknown]uint64
 	requests  bool // it carries some
+	number    int  // in the order of appearance
+	goodput   bins // payload that the requester sent, or got by READ, for the first time
 
 	// Of the responder, where its answers were first seen.
 	answers answerStat
@@ -84,7 +86,6 @@ type answerStat struct {
 	nakOpen                             bool      // nothing was sent again since
 	msn                                 uint32
 	msnKnown                            bool
-	reads                               sequence
 }
 
 // view is a stream at one interface.
