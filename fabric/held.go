@@ -17,7 +17,7 @@ const (
 
 // heldFrames bounds how many frames of a long queue are looked at, from its
 // front.
-const heldFrames = 128
+const heldFrames = 4096
 
 // heldCauses are the causes of held events, so that none is made at run time.
 var heldCauses = func() (c [101]string) {

@@ -82,16 +82,13 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	} else {
 		off := sim.Bytes(a.next-a.first) * q.mtu
 		payload := min(q.mtu, a.length-off)
-		size := n.cfg.Sizes.Header + int(payload+3)&^3
 		if a.next == a.first {
 			k.Flags |= packet.FlagFirst
 		}
 		if off+payload == a.length {
 			k.Flags |= packet.FlagLast
 		}
-		if k.Flags != 0 && !n.cfg.Sizes.Plain {
-			size += SizeAETH
-		}
+		size := n.cfg.Sizes.data(int(payload), k.Flags&packet.FlagFirst != 0, a.op, k.Flags&packet.FlagLast != 0)
 		k.Size, k.Payload = uint16(size), uint16(payload)
 		if q.full != nil {
 			k.Aux = n.load(cargo{data: a.data[off : off+payload]})
@@ -195,7 +192,13 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	case seq != q.una:
 		n.stat.discarded++
 		n.stat.early++
+		// Responses only go back in number when they answer what was asked
+		// again: then the one that is missing has been lost again.
+		if q.respSeen > 0 && seq <= q.respSeen {
+			q.asked = 0
+		}
 		n.askAgain(q, now, "READ response out of sequence")
+		q.respSeen = seq
 		return
 	}
 	payload := min(q.mtu, d.length-sim.Bytes(seq-d.first)*q.mtu)
@@ -209,6 +212,7 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	n.stat.delivered++
 	n.stat.payload += uint64(m.Payload)
 	last := seq == d.last
+	q.respSeen = 0
 	n.progress(q, seq+1, now)
 	if last {
 		n.beyond(q, now)
@@ -324,7 +328,7 @@ func (n *NIC) askAgain(q *qp, now sim.Time, cause string) {
 	n.lost(q, q.una, trace.DelayResend, now)
 	q.rp.OnLoss(now)
 	n.goBack(q, q.una)
-	q.asked = q.una + 1
+	q.asked, q.respSeen = q.una+1, 0
 	n.arm(q, now)
 	n.offer(q)
 }
