@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"math"
 
 	"rdmasim/fabric/packet"
 	"rdmasim/sim/trace"
@@ -16,7 +17,7 @@ const (
 
 // heldFrames bounds how many frames of a long queue are looked at, from its
 // front.
-const heldFrames = 128
+const heldFrames = 4096
 
 // heldCauses are the causes of held events, so that none is made at run time.
 var heldCauses = func() (c [101]string) {
@@ -29,6 +30,14 @@ var heldCauses = func() (c [101]string) {
 // logHeld reports which egress queues hold the frames by which an ingress has
 // reached its threshold: the largest share first.
 func (s *Switch) logHeld(in int, c uint8) {
+	if !s.logHeldBy(in, c, heldFrames) {
+		s.logHeldBy(in, c, math.MaxInt) // its frames lie in the middle of long queues
+	}
+}
+
+// logHeldBy looks at so many frames at the front of each queue; it reports whether it found
+// a frame of the ingress.
+func (s *Switch) logHeldBy(in int, c uint8, frames int) bool {
 	type held struct{ port, bytes int64 }
 	var top [heldQueues]held
 	n, total := 0, int64(0)
@@ -38,7 +47,7 @@ func (s *Switch) logHeld(in int, c uint8) {
 			continue
 		}
 		q := &s.ports[z].class[qi].EgressQueue
-		b := q.fifo.shareOf(uint16(in), q.Bytes)
+		b := q.fifo.shareOf(uint16(in), q.Bytes, frames)
 		if b == 0 {
 			continue
 		}
@@ -62,11 +71,12 @@ func (s *Switch) logHeld(in int, c uint8) {
 		}
 		s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventHeld, Object: s.ports[in].id, Peer: k.queueID, Prio: int8(c), Value: float64(k.Bytes), Cause: heldCauses[share]})
 	}
+	return n > 0
 }
 
 // shareOf estimates how many of the bytes of a queue came by a port, from the
 // frames at its front.
-func (f *fifo) shareOf(in uint16, bytes int64) int64 {
+func (f *fifo) shareOf(in uint16, bytes int64, frames int) int64 {
 	var own, all int64
 	n := 0
 	f.each(func(m *packet.Packet) bool {
@@ -76,7 +86,7 @@ func (f *fifo) shareOf(in uint16, bytes int64) int64 {
 			own += size
 		}
 		n++
-		return n < heldFrames
+		return n < frames
 	})
 	if all == 0 {
 		return 0

@@ -63,8 +63,20 @@ const slowRun = 0.5
 
 // runOn runs a scenario on exactly so many workers.
 func runOn(t testing.TB, s *Spec, workers int) (*trace.Run, *Result) {
+	return runWorld(t, s, workers, nil)
+}
+
+// runWith runs a scenario that a test has changed after it was built.
+func runWith(t testing.TB, s *Spec, change func(*world)) (*trace.Run, *Result) {
+	return runWorld(t, s, 1, change)
+}
+
+func runWorld(t testing.TB, s *Spec, workers int, change func(*world)) (*trace.Run, *Result) {
 	w, err := s.prepare()
 	require.NoError(t, err)
+	if change != nil {
+		change(w)
+	}
 	w.exactly = true
 	o := Options{Out: filepath.Join(t.TempDir(), fmt.Sprint("run", workers)), Workers: workers}
 	out, err := w.create(o)

@@ -156,6 +156,8 @@ type Engine[M any] struct {
 	workers []*worker[M]
 	cuts    []cut
 	stop    atomic.Bool
+	handled uint64  // events, up to the last look
+	pace    float64 // events per window, averaged over some
 }
 
 type cut struct {

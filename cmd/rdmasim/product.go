@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"rdmasim/fabric/switchconf"
 	"rdmasim/reports/metric"
@@ -26,6 +27,8 @@ type product struct {
 	lint func(spec *scenarios.Spec) []switchconf.Finding
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
+	// why says why a run, or one message of it, is slow.
+	why func(w io.Writer, dir string, one bool, id uint64) error
 	// compare draws the comparison of several runs into out and returns it as
 	// text with the path of its page.
 	compare func(dirs []string, out string) (text, page string, err error)
@@ -54,6 +57,7 @@ type progress = scenarios.Progress
 
 // runResult is what a run left behind.
 type runResult struct {
+	Table        string // results in columns of their own, after the summary
 	Dir          string
 	Partial      bool
 	ExpectFailed int // expectations that do not hold

@@ -19,6 +19,9 @@ var _ = AddRule(Rule{
 				if l.isLossless(p, tc) || any && len(p.PFCEnable.V) == 0 {
 					continue
 				}
+				if any && !l.assumed && tc == s.Priority && !l.isLossless(p, s.Priority) {
+					continue // a NIC that means to be lossy
+				}
 				l.dscpNotLossless(p, s, tc, from, any)
 			}
 		}
@@ -105,7 +108,7 @@ var _ = AddRule(Rule{
 	Doc:      "CNPs have a queue of their own, which is not served first.",
 	Why:      "CNPs are few and small; served by weight they wait for a round of the others.",
 	Set:      "a scheduler of type STRICT for the queue of CNPs",
-	Scenario: "cnp-wrong-queue", Source: "vendors' RoCE guides: CNPs in a strict queue",
+	Scenario: "cnp-not-strict", Source: "vendors' RoCE guides: CNPs in a strict queue",
 	Check: func(l *Linter) {
 		l.eachCNP(func(p *Port, s Sender, data, cnp int, from Origin) {
 			n := l.queueOf(p, cnp)

@@ -7,7 +7,7 @@ var _ = AddRule(Rule{
 	Doc:      "A priority is under PFC, and its priority group has no lossless profile.",
 	Why:      "Without a profile with headroom the group is lossy: it never asks for a pause in time, or never at all, and frames are dropped that everyone believes to be safe.",
 	Set:      "bind the group to a lossless profile in BUFFER_PG (switch.buffer.groups), or take the priority out of pfc_enable",
-	Scenario: "pfc-without-headroom", Source: "sonic-swss, buffermgr.cpp: SONiC binds groups of pfc_enable by itself only in the traditional model",
+	Scenario: "pfc-without-profile", Source: "sonic-swss, buffermgr.cpp: SONiC binds groups of pfc_enable by itself only in the traditional model",
 	Check: func(l *Linter) {
 		if len(l.Switch.Profiles) == 0 {
 			return // the buffers are not in the files

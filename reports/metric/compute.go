@@ -46,7 +46,7 @@ func Compute(run *trace.Run) (*Metrics, error) {
 	m.Queue = worstQueue(counters, &run.Topology, measured)
 	m.Headroom = mostUsedHeadroom(counters)
 	m.Faults = faults(counters)
-	return m, nil
+	return m, m.forensics(run, t.complete)
 }
 
 // totals are the sums of counters over all objects, by name. A name is counted

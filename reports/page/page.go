@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"rdmasim/reports/figure"
+	"rdmasim/reports/metric"
 	"rdmasim/sim/trace"
 )
 
@@ -204,6 +205,10 @@ func (v *view) scenario(r *figure.Run) error {
 		{trace.FileScenario, "the scenario with all defaults"},
 		{trace.FileMetrics, "the figures of the run"},
 		{trace.FileFlows, "one row per message"},
+		{trace.FileDelays, "where the time of each message went"},
+		{metric.FileDiagnosis, "causes, shares and evidence"},
+		{metric.FilePauses, "roots of pauses, their trees and victims"},
+		{trace.FileQPs, "the way of each queue pair"},
 		{trace.FileCounters, "totals per port and priority"},
 		{trace.FileSeries, "time series"},
 		{trace.FileEvents, "pauses, drops, marks, faults"},

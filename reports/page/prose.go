@@ -32,11 +32,13 @@ func summary(r *figure.Run) []Paragraph {
 		write func()
 	}{
 		{"The run", w.run},
+		{"Why", w.why},
 		{"Messages", w.messages},
 		{"Queues and marking", w.queues},
 		{"Flow control", w.pfc},
 		{"Watchdogs", w.watchdogs},
 		{"802.3x", w.globalPauses},
+		{"Pauses", w.rootOfPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Verdict", w.verdict},

@@ -78,9 +78,6 @@ func (n *NIC) post(q *qp, m message) {
 	if q.rp == nil { // accepted: it sends for the first time
 		n.route(q)
 	}
-	if n.cfg.Account {
-		n.posted(q, n.node.Now())
-	}
 	count := packets(m.length, q.mtu)
 	n.flowID++
 	m.id, m.posted = n.flowID, n.node.Now()
@@ -89,6 +86,9 @@ func (n *NIC) post(q *qp, m message) {
 		q.special = true
 	}
 	q.msgs = append(q.msgs, m)
+	if n.cfg.Account {
+		n.posted(q, &q.msgs[len(q.msgs)-1], m.posted)
+	}
 	q.end += count
 	n.outstanding++
 	n.activity()

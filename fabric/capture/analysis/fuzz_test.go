@@ -66,6 +66,20 @@ func read(t testing.TB, o Options, data []byte) *Summary {
 	return sum
 }
 
+// What comes before nonsense is read.
+func TestCaptureThatBreaksOff(t *testing.T) {
+	s := newStory(t)
+	s.packet(alice, bob, 7, capture.OpcodeRCWriteOnly, 0, 100)
+	s.packet(alice, bob, 7, capture.OpcodeRCWriteOnly, 1, 100)
+	require.NoError(t, s.w.Flush())
+	good := s.b.Len()
+	for _, tail := range []string{"\x06\x00\x00\x00\xff\xff\xff\xff", "\x06\x00\x00\x00\x20\x00"} {
+		sum := read(t, Options{}, append(bytes.Clone(s.b.Bytes()[:good]), tail...))
+		assert.EqualValues(t, 2, sum.Frames.Total)
+		assert.NotEmpty(t, sum.Notes)
+	}
+}
+
 // Whatever the capture, it is analysed without a panic.
 func FuzzAnalyse(f *testing.F) {
 	s := newStory(f)

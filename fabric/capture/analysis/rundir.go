@@ -97,6 +97,9 @@ func (a *Analyzer) read(ctx context.Context, m *capture.Merged, out *trace.Write
 	for _, name := range m.Cut {
 		sum.Notes = append(sum.Notes, name+" ends within a record: it was cut off, and what came before was read")
 	}
+	for _, text := range m.Broken {
+		sum.Notes = append(sum.Notes, text+": what came before was read")
+	}
 	return sum, out.Drain(sinks)
 }
 
@@ -144,12 +147,12 @@ func (a *Analyzer) write(out *trace.Writer, sum *Summary, partial bool, m *captu
 		return err
 	}
 	out.Counters(a.counters(sum))
-	end := trace.ManifestEnd{Simulated: a.now, Partial: partial || len(m.Cut) > 0}
+	end := trace.ManifestEnd{Simulated: a.now, Partial: partial || len(m.Cut)+len(m.Broken) > 0}
 	switch {
 	case partial:
 		end.Reason = "interrupted"
-	case len(m.Cut) > 0:
-		end.Reason = "the capture was cut off"
+	case len(m.Cut)+len(m.Broken) > 0:
+		end.Reason = "the capture could not be read to its end"
 	}
 	_, err := out.Finish(end)
 	return err
