@@ -161,7 +161,7 @@ func (w *world) topologyFile() trace.TopologyFile {
 		t.Nodes = append(t.Nodes, trace.TopologyNode{Name: n.Name, Kind: kind, Tier: n.Tier, Pod: n.Pod})
 	}
 	for _, l := range w.graph.Links {
-		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, B: l.B, BPort: l.BPort, RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
+		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, AName: l.AName, B: l.B, BPort: l.BPort, BName: l.BName, RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
 			DelayABs: l.AtoB.Delay.Seconds(), DelayBAs: l.BtoA.Delay.Seconds()})
 	}
 	return t

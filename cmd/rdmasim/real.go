@@ -13,6 +13,7 @@ import (
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/library"
 	"rdmasim/scenarios/validation"
 	"rdmasim/scenarios/workload"
@@ -47,6 +48,7 @@ func realProduct() product {
 				members("topologies", topology.Topologies),
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
+				members("faults", fault.Faults),
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
 			}
