@@ -296,3 +296,46 @@ func (s *Switch) HashSeed() uint64 { return s.Cfg.HashSeed }
 
 // SetRouter changes the routes of the switch, between windows only.
 func (s *Switch) SetRouter(r Router) { s.Cfg.Router = r }
+
+// StopWatchdog makes the watchdog of a port look away, and gives back the
+// queues that it holds. It returns the queues that it watched, 0 = it has none.
+func (s *Switch) StopWatchdog(port int) (queues uint8) {
+	d := s.ports[port].dog
+	if d == nil {
+		return 0
+	}
+	for q := range uint8(8) {
+		w := &d.queue[q]
+		if !w.watched {
+			continue
+		}
+		queues |= 1 << q
+		if w.storm {
+			s.restored(port, q)
+		}
+		w.watched, w.for_ = false, 0
+	}
+	return queues
+}
+
+// StartWatchdog makes the watchdog of a port watch queues, from the counters of
+// now on.
+func (s *Switch) StartWatchdog(port int, queues uint8) {
+	for q := range uint8(8) {
+		if d := s.ports[port].dog; d != nil && queues&(1<<q) != 0 {
+			d.queue[q].watched, d.queue[q].before = true, s.sampleFor(port, q)
+		}
+	}
+}
+
+// Watched returns the queues of a port that a watchdog watches.
+func (s *Switch) Watched(port int) (queues uint8) {
+	if d := s.ports[port].dog; d != nil {
+		for q := range d.queue {
+			if d.queue[q].watched {
+				queues |= 1 << q
+			}
+		}
+	}
+	return queues
+}

@@ -31,12 +31,12 @@ var heldCauses = func() (c [101]string) {
 // reached its threshold: the largest share first.
 func (s *Switch) logHeld(in int, c uint8) {
 	if !s.logHeldBy(in, c, heldFrames) {
-		s.logHeldBy(in, c, math.MaxInt) // its frames lie in the middle of long queues
+		s.logHeldBy(in, c, math.MaxInt) // its frames lie further back in long queues
 	}
 }
 
-// logHeldBy looks at so many frames at the front of each queue; it reports whether it found
-// a frame of the ingress.
+// logHeldBy looks at so many frames of each queue; it reports whether it found
+// one of the ingress.
 func (s *Switch) logHeldBy(in int, c uint8, frames int) bool {
 	type held struct{ port, bytes int64 }
 	var top [heldQueues]held

@@ -30,6 +30,16 @@ func (w *world) addNIC(i int) error {
 		EndpointName: func(e int32) string { return w.graph.Nodes[w.routes.Endpoints()[e].Node].Name },
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}
 	c.TTL, c.Account = uint8(sp.TTL), s.Diagnosis
+	c.MaxRDAtomic = sp.MaxRDAtomic
+	switch sp.TimeoutPolicy {
+	case "jitter":
+		c.TimeoutPolicy = simnic.TimeoutJitter
+	case "adaptive":
+		c.TimeoutPolicy = simnic.TimeoutAdaptive
+	}
+	if sp.Recovery == "selective_repeat" {
+		c.IRN = &simnic.IRN{BDP: sp.IRN.BDP.Value, RTOLow: sp.IRN.RTOLow, RTOHigh: sp.IRN.RTOHigh, Few: sp.IRN.Few}
+	}
 	if s.hpcc() {
 		c.RetryCount = 7
 	}

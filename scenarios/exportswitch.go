@@ -40,6 +40,14 @@ func ExportSwitch(s *Spec, name, asic string) (*switchconf.Switch, []switchconf.
 			x.at = "switches." + strconv.Itoa(k)
 		}
 	}
+	if read := x.sp.Sonic.read; read != nil { // files of SONiC say what ports are called
+		for _, p := range read.Switch.Ports {
+			x.names = append(x.names, p.Name)
+		}
+		if asic == "" {
+			asic = read.Switch.ASIC.V
+		}
+	}
 	if asic != "" {
 		a := switchconf.LookupASIC(asic)
 		if a == nil {
@@ -99,6 +107,7 @@ type exporter struct {
 	sw    *switchconf.Switch
 	lacks []switchconf.Lack
 	rooms sim.Bytes // headroom and reserves of all ports
+	names []string  // of ports, where files of SONiC give them
 }
 
 // exportPort is a port that is being exported, with the rules that hold there.
@@ -170,7 +179,11 @@ func (x *exporter) port(i int, q topology.Port) error {
 	if r := last(sp.Watchdogs, func(r *WatchdogRule) *PortMatch { return &r.PortMatch }, p); r != nil {
 		p.watchdog = r.Watchdog
 	}
-	out := switchconf.Port{Name: fmt.Sprintf("Ethernet%d", 4*i), Speed: switchconf.Of(p.rate), Cable: switchconf.Of(p.cable)}
+	name := fmt.Sprintf("Ethernet%d", 4*i)
+	if i < len(x.names) {
+		name = x.names[i]
+	}
+	out := switchconf.Port{Name: name, Speed: switchconf.Of(p.rate), Cable: switchconf.Of(p.cable)}
 	if len(p.lossless) > 0 {
 		lossless := slices.Clone(p.lossless)
 		slices.Sort(lossless)

@@ -46,7 +46,7 @@ func (h *host) Connect(p workload.ConnParams) verbs.Connection {
 	first, end := h.w.routes.Of(peer)
 	dst := first + p.Rail%(end-first)
 	return h.nic.Connect(simnic.Conn{Client: h.client, Port: port, Peer: int32(dst), Priority: p.Priority,
-		SrcPort: p.SrcPort, DstPort: p.DstPort, Private: p.Private, Depth: p.Depth})
+		SrcPort: p.SrcPort, DstPort: p.DstPort, Private: p.Private, Depth: p.Depth, Service: p.Service})
 }
 
 func (h *host) Done() {
@@ -85,6 +85,9 @@ func (w *world) attach(files func(string) ([]byte, error)) error {
 	for i, node := range w.hosts {
 		c.Hosts = append(c.Hosts, w.graph.Nodes[node].Name)
 		c.LineRate = append(c.LineRate, w.nics[node].LineRate(0))
+		if mtu := sim.Bytes(w.sizes[node].Payload); c.MTU == 0 || mtu < c.MTU {
+			c.MTU = mtu
+		}
 		number[w.graph.Nodes[node].Name] = i
 	}
 	c.HostIndex = func(name string) (int, error) {

@@ -118,7 +118,7 @@ func TestUsageErrors(t *testing.T) {
 		{"import topology file --format dot", `rdmasim: unknown topology format "dot" (there are csv, ptm)`},
 		{"import topology file", `rdmasim: import topology: --format is missing: want one of csv, ptm`},
 		{"import topology nofile --format csv", `rdmasim: open nofile: no such file`},
-		{"import", `rdmasim: import: want one of sonic, topology`},
+		{"import", `rdmasim: import: want one of lumina, sonic, topology`},
 		{"completion tcsh", `rdmasim: unknown completion argument "tcsh"`},
 		{"help rnu", `rdmasim: unknown command "rnu"`},
 	} {

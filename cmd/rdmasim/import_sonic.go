@@ -185,7 +185,10 @@ func groupSonic(fields []scenarios.SonicField, status string) []*sonicGroup {
 		}
 		id := strings.Join([]string{f.File, f.Table, f.Text, strings.Join(f.Keys, " ")}, "\x00")
 		if !strings.HasSuffix(f.Table, "_MAP") && !strings.HasPrefix(f.Table, "MAP_") && f.Table != "CABLE_LENGTH" || f.Table == "PORT_QOS_MAP" {
-			id += "\x00" + f.Field + "\x00" + f.Value
+			id += "\x00" + f.Field
+			if status != "not expressed" {
+				id += "\x00" + f.Value
+			}
 		} else {
 			id += "\x00" + f.Key
 		}

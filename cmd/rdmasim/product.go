@@ -57,6 +57,7 @@ type progress = scenarios.Progress
 
 // runResult is what a run left behind.
 type runResult struct {
+	Table        string // results in columns of their own, after the summary
 	Dir          string
 	Partial      bool
 	ExpectFailed int // expectations that do not hold

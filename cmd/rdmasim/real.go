@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"rdmasim/congestion"
 	"rdmasim/fabric/topology"
@@ -12,6 +13,7 @@ import (
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/library"
 	"rdmasim/scenarios/validation"
 	"rdmasim/scenarios/workload"
@@ -46,6 +48,7 @@ func realProduct() product {
 				members("topologies", topology.Topologies),
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
+				members("faults", fault.Faults),
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
 			}
@@ -70,7 +73,17 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 	if err != nil {
 		return nil, err
 	}
-	return &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}, nil
+	res := &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}
+	for _, t := range spec.Traffic {
+		if t.Name == metric.PerftestWorkload && res.Table == "" {
+			var b strings.Builder
+			if _, err := printPerftest(&b, r.Dir); err != nil {
+				return nil, err
+			}
+			res.Table = b.String()
+		}
+	}
+	return res, nil
 }
 
 // realEstimate says what a run would cost.

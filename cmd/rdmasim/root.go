@@ -65,6 +65,7 @@ func newRoot(a *app) *cobra.Command {
 		newValidate(a),
 		newImport(a),
 		newPcap(a),
+		newPerftest(a),
 		newHeadroom(a),
 		newExport(a),
 		newVersion(a),

@@ -34,6 +34,9 @@ func (a *app) summarize(res *runResult, page string) error {
 	} else {
 		s.row("report", page)
 	}
+	if res.Table != "" {
+		s.printf("\n%s", res.Table)
+	}
 	return s.err
 }
 

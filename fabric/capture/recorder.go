@@ -183,6 +183,12 @@ func comment(e *entry) string {
 	switch {
 	case e.why != "":
 		return e.why
+	case m.Kind == packet.Corrupt:
+		return "corrupt: the ICRC does not hold"
+	case m.Kind == packet.Pause && m.Quanta == 0:
+		return "802.3x: resume"
+	case m.Kind == packet.Pause:
+		return fmt.Sprintf("802.3x: pause for %d quanta", m.Quanta)
 	case m.Kind == packet.PFC && m.Quanta == 0:
 		return fmt.Sprintf("PFC: resume priority %d", lowest(m.Classes))
 	case m.Kind == packet.PFC:

@@ -62,7 +62,10 @@ type synth struct {
 
 // append appends the frame of a packet between two ports, without FCS.
 func (s *synth) append(b []byte, m *packet.Packet, src, dst [6]byte) ([]byte, error) {
-	if m.Kind == packet.PFC {
+	switch m.Kind {
+	case packet.Pause:
+		return AppendPause(b, src, &Pause{Quanta: [8]uint16{m.Quanta}}), nil
+	case packet.PFC:
 		p := Pause{Priority: true, Classes: m.Classes}
 		for i := range p.Quanta {
 			if m.Classes&(1<<i) != 0 {
@@ -79,6 +82,14 @@ func (s *synth) append(b []byte, m *packet.Packet, src, dst [6]byte) ([]byte, er
 		BTH: BTH{Migrated: true, PKey: DefaultPKey, DestQP: dstQP, PSN: m.PSN, AckReq: m.Flags&packet.FlagAckReq != 0}}
 	s.around(p, m, from, src, dst)
 	switch m.Kind {
+	case packet.Corrupt:
+		s.data(p, m, srcQP)
+		n := len(b)
+		b, err := p.Append(b)
+		if err == nil && len(b) > n {
+			b[len(b)-1] ^= 0xff // its ICRC does not hold
+		}
+		return b, err
 	case packet.Data:
 		s.data(p, m, srcQP)
 	case packet.Ack, packet.Nak:

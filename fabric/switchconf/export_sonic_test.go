@@ -288,3 +288,42 @@ func TestRenderErrors(t *testing.T) {
 	_, err = Render("nvue", sw)
 	assert.ErrorContains(t, err, "Cumulus Linux with NVUE runs on NVIDIA Spectrum")
 }
+
+// A curve that PFC makes useless is exported, with a warning.
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		kmin, kmax int64
+		want       string
+	}{{100, 3_000_000, ""}, {100, 4_000_000, "class 3: kmax 4000000 is above 3728270"}, {3_728_270, 5_000_000, "class 3: kmin 3728270 is not below 3728270"}} {
+		ports := []wantPort{{name: "Ethernet0", gbps: 100}} // 32 MiB / 9 at alpha 1/8
+		ports[0].class[3] = wantClass{queue: 3, group: 3, pfc: true, ecn: true, kmin: c.kmin, kmax: c.kmax, pmax: 1, buffer: true, dynamic: true, alpha: -3, wred: "W", profile: "P"}
+		for _, format := range Renderers.Names() {
+			r, err := Render(format, switchOf("sw", ports))
+			require.NoError(t, err)
+			if c.want == "" {
+				assert.Empty(t, r.Warnings)
+				continue
+			}
+			require.Len(t, r.Warnings, 1)
+			assert.Contains(t, r.Warnings[0], c.want)
+			assert.Contains(t, r.Text(), "WARNING: "+c.want)
+		}
+	}
+}
+
+// A device with few profiles refuses more values than it has.
+func TestVRPHasFewProfiles(t *testing.T) {
+	var ports []wantPort
+	for i := range 32 {
+		p := wantPort{name: "Ethernet" + strconv.Itoa(4*i), gbps: 100}
+		p.class[3] = wantClass{queue: 3, group: 3, pfc: true, buffer: true, dynamic: true, headroom: int64(100_000 + 2000*i), profile: "P"}
+		ports = append(ports, p)
+	}
+	_, err := Render("vrp", switchOf("sw", ports[:31]))
+	require.NoError(t, err)
+	_, err = Render("vrp", switchOf("sw", ports))
+	require.ErrorContains(t, err, "headroom: 32 different values: the device has 31 profiles")
+	ports[0].class[3].headroom = 31 << 20
+	_, err = Render("vrp", switchOf("sw", ports[:1]))
+	require.ErrorContains(t, err, "the device takes at most 31457280 bytes")
+}

@@ -17,26 +17,40 @@ func (vrp) Comment() string { return "#" }
 // Bounds of VRP. Kilobytes are 1024 bytes: the largest headroom, 30720 KB, is
 // 30 MiB.
 const (
-	vrpMinHeadroom      = 16 * sim.KiB
-	vrpMaxHeadroom      = 30720 * sim.KiB
-	vrpHeadroomProfiles = 31 // per device
+	vrpMinHeadroom = 16 * sim.KiB
+	vrpMaxHeadroom = 30720 * sim.KiB
 )
+
+// vrpLimits are how many different values of each kind a device has.
+var vrpLimits = map[string]int{FieldHeadroom: 31, FieldReserve: 30, FieldStatic: 28}
+
+// vrpValues are the values that have been written, by field.
+type vrpValues map[string]map[string]bool
+
+func (v vrpValues) add(field, value string) {
+	if v[field] == nil {
+		v[field] = map[string]bool{}
+	}
+	v[field][value] = true
+}
 
 func (vrp) Render(v *View, r *Rendered) error {
 	r.assume("interfaces are 100GE1/0/1, 100GE1/0/2, ... by speed, in the order of the ports; all are of one slot")
 	r.assume("ECN limits are bytes, the unit where none is written; kbytes of PFC buffers are taken as 1024 bytes: the largest headroom, 30720 KB, is 30 MiB")
 	groups := v.Groups()
-	rooms := map[int64]bool{}
+	values := vrpValues{}
 	for i := range groups {
 		vrpProfiles(&groups[i], r)
 	}
 	for i := range groups {
-		if err := vrpPorts(&groups[i], rooms, r); err != nil {
+		if err := vrpPorts(&groups[i], values, r); err != nil {
 			return err
 		}
 	}
-	if len(rooms) > vrpHeadroomProfiles {
-		return fmt.Errorf("%d different headrooms: the device has %d headroom profiles; give ports the same", len(rooms), vrpHeadroomProfiles)
+	for _, field := range []string{FieldHeadroom, FieldReserve, FieldStatic} {
+		if n := len(values[field]); n > vrpLimits[field] {
+			return fmt.Errorf("%s: %d different values: the device has %d profiles for them; give ports the same", field, n, vrpLimits[field])
+		}
 	}
 	r.line(Drops, "commit")
 	r.verify("display drop-profile", "display dcb pfc", "display dcb pfc buffer", "display qos buffer ingress-usage interface", "display qos buffer egress-usage interface")
@@ -61,7 +75,7 @@ func vrpProfiles(g *PortGroup, r *Rendered) {
 }
 
 // vrpPorts writes what is bound to ports.
-func vrpPorts(g *PortGroup, rooms map[int64]bool, r *Rendered) error {
+func vrpPorts(g *PortGroup, values vrpValues, r *Rendered) error {
 	for tc := range g.Class {
 		for _, d := range g.dscps(tc) {
 			if d>>3 != tc {
@@ -89,7 +103,7 @@ func vrpPorts(g *PortGroup, rooms map[int64]bool, r *Rendered) error {
 		}
 		for tc := range g.Class {
 			if c := &g.Class[tc]; c.PFC && c.Buffer {
-				if err := vrpBuffer(tc, c, rooms, r); err != nil {
+				if err := vrpBuffer(tc, c, values, r); err != nil {
 					return err
 				}
 			}
@@ -104,7 +118,7 @@ func vrpPorts(g *PortGroup, rooms map[int64]bool, r *Rendered) error {
 }
 
 // vrpBuffer writes the buffer of a lossless class.
-func vrpBuffer(tc int, c *ClassView, rooms map[int64]bool, r *Rendered) error {
+func vrpBuffer(tc int, c *ClassView, values vrpValues, r *Rendered) error {
 	const whole = "whole kbytes of 1024 bytes"
 	kib := func(field string, n, low sim.Bytes) int64 {
 		k := max(roundUp(n, sim.KiB), low)
@@ -119,17 +133,21 @@ func vrpBuffer(tc int, c *ClassView, rooms map[int64]bool, r *Rendered) error {
 		r.lackBuffers(tc, c, "xoff dynamic takes an index of which no table of alphas is published: set dcb pfc buffer xoff dynamic by hand", FieldAlpha)
 		r.lackBuffers(tc, c, "the offset goes with a static threshold", FieldXonOffset)
 	case c.Static > 0:
-		r.line(Drops, " dcb pfc buffer %d xoff static %d kbytes xon offset %d kbytes", tc, kib(FieldStatic, c.Static, sim.KiB), kib(FieldXonOffset, c.XonOffset, 0))
+		xoff, offset := kib(FieldStatic, c.Static, sim.KiB), kib(FieldXonOffset, c.XonOffset, 0)
+		values.add(FieldStatic, fmt.Sprint(xoff, offset))
+		r.line(Drops, " dcb pfc buffer %d xoff static %d kbytes xon offset %d kbytes", tc, xoff, offset)
 	default:
 		r.lackBuffers(tc, c, "the offset goes with a static threshold", FieldXonOffset)
 	}
 	if c.Headroom > 0 {
 		n := kib(FieldHeadroom, c.Headroom, vrpMinHeadroom)
-		rooms[n] = true
+		values.add(FieldHeadroom, fmt.Sprint(n))
 		r.line(Drops, " dcb pfc buffer %d hdrm %d kbytes", tc, n)
 	}
 	if c.Reserve > 0 {
-		r.line(Drops, " dcb pfc buffer %d guaranteed %d kbytes", tc, kib(FieldReserve, c.Reserve, 0))
+		n := kib(FieldReserve, c.Reserve, 0)
+		values.add(FieldReserve, fmt.Sprint(n))
+		r.line(Drops, " dcb pfc buffer %d guaranteed %d kbytes", tc, n)
 	}
 	r.lackBuffers(tc, c, "xon is an offset here", FieldXon)
 	return nil

@@ -50,6 +50,7 @@ type Rendered struct {
 	Format       string     `json:"format"`
 	Switch       string     `json:"switch"`
 	Assumes      []string   `json:"assumes"` // names of interfaces, units with their source, what the tags mean
+	Warnings     []string   `json:"warnings"`
 	Config       []Line     `json:"config"`
 	Verify       []string   `json:"verify"`
 	Rollback     []string   `json:"rollback"`
@@ -91,7 +92,7 @@ func Render(format string, sw *Switch, lacks ...Lack) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Rendered{Format: format, Switch: v.Name, Assumes: []string{}, Config: []Line{}, Verify: []string{}, Rollback: []string{}, Rounded: []Rounding{}, NotExpressed: []Lack{}, comment: r.Comment()}
+	out := &Rendered{Format: format, Switch: v.Name, Assumes: []string{}, Warnings: v.warnings(), Config: []Line{}, Verify: []string{}, Rollback: []string{}, Rounded: []Rounding{}, NotExpressed: []Lack{}, comment: r.Comment()}
 	if v.ASIC != nil {
 		out.assume("ASIC %s, cells of %d B", v.ASIC.Doc, v.ASIC.Cell)
 	}
@@ -181,6 +182,9 @@ func (r *Rendered) Text() string {
 	note("%s of %s, written by rdmasim export. Read it before you paste it.", r.Format, r.Switch)
 	for _, a := range r.Assumes {
 		note("assumes: %s", a)
+	}
+	for _, w := range r.Warnings {
+		note("WARNING: %s", w)
 	}
 	for _, x := range r.Rounded {
 		note("rounded: %s%s: %s is written as %s: %s", ofClass(x.Class), x.Field, x.Given, x.Written, x.Why)

@@ -16,7 +16,7 @@ var _ = AddRule(Rule{
 	Check: func(l *Linter) {
 		l.eachCurve(func(c *curve) {
 			if n, ok := l.longestQueue(c.port, c.queue); ok && c.marks() && c.green.Min.V >= n {
-				l.add(c.port.Name, c.green.Min.From, "", "queue %d marks from %s on, and holds at most %s", c.queue.Index, size(c.green.Min.V), size(n))
+				l.add(c.port.Name, c.green.Min.From, "Kmin well below "+size(n), "queue %d marks from %s on, and holds at most %s", c.queue.Index, size(c.green.Min.V), size(n))
 			}
 		})
 	},
@@ -31,7 +31,7 @@ var _ = AddRule(Rule{
 	Check: func(l *Linter) {
 		l.eachCurve(func(c *curve) {
 			if n, ok := l.longestQueue(c.port, c.queue); ok && c.marks() && c.green.Max.V > n && c.green.Min.V < n {
-				l.add(c.port.Name, c.green.Max.From, "", "queue %d has Kmax %s, and holds at most %s", c.queue.Index, size(c.green.Max.V), size(n))
+				l.add(c.port.Name, c.green.Max.From, "Kmax below "+size(n), "queue %d has Kmax %s, and holds at most %s", c.queue.Index, size(c.green.Max.V), size(n))
 			}
 		})
 	},
@@ -52,9 +52,9 @@ var _ = AddRule(Rule{
 			switch n, ok := x.onset(1); {
 			case !ok:
 			case c.green.Min.V >= n:
-				l.add(c.port.Name, c.green.Min.From, "", "PFC pauses a port at %s or less, before marking of queue %d begins at %s", size(n), c.queue.Index, size(c.green.Min.V))
+				l.add(c.port.Name, c.green.Min.From, "Kmax below "+size(n)+", alpha B / (1 + alpha)", "PFC pauses a port at %s or less, before marking of queue %d begins at %s", size(n), c.queue.Index, size(c.green.Min.V))
 			case c.green.Max.V > n:
-				l.addAs(Remark, c.port.Name, c.green.Max.From, "", "PFC pauses a lone port at %s, before queue %d reaches Kmax at %s", size(n), c.queue.Index, size(c.green.Max.V))
+				l.addAs(Remark, c.port.Name, c.green.Max.From, "Kmax below "+size(n)+", alpha B / (1 + alpha)", "PFC pauses a lone port at %s, before queue %d reaches Kmax at %s", size(n), c.queue.Index, size(c.green.Max.V))
 			}
 		})
 	},

@@ -201,6 +201,29 @@ func (v *View) group(p *Port, c *ClassView) error {
 	return nil
 }
 
+// warnings says which curves do not mark before PFC pauses. n ingress ports that
+// feed a queue each pause at alpha B / (1 + n alpha); one alone is the worst case.
+func (v *View) warnings() []string {
+	list := []string{}
+	for _, g := range v.Groups() {
+		g.each(func(tc int, c *ClassView) {
+			limit, known := v.largestQueue(c)
+			text := ""
+			switch {
+			case !c.ECN || !c.PFC || !known:
+			case c.Kmin >= limit:
+				text = fmt.Sprintf("class %d: kmin %d is not below %d, where PFC pauses a single sender: the queue is never marked", tc, c.Kmin, limit)
+			case c.Kmax > limit:
+				text = fmt.Sprintf("class %d: kmax %d is above %d, where PFC pauses a single sender: it pauses before every packet is marked", tc, c.Kmax, limit)
+			}
+			if text != "" && !slices.Contains(list, text) {
+				list = append(list, text)
+			}
+		})
+	}
+	return list
+}
+
 func (v *View) lack(class int, field, value, why string) {
 	l := Lack{class, field, value, why}
 	if !slices.Contains(v.Lacks, l) {

@@ -160,7 +160,7 @@ func (x *examiner) stopped(m *passage, s *Shares, d sim.Duration, own bool) (res
 	if m.way != nil && len(m.way.There) > 0 {
 		ports, from := m.way.There[:1], m.Start
 		if !own {
-			ports = m.way.There[1:]
+			ports = bothWays(m.way)[1:]
 			if m.delays.Of[trace.DelayNetwork] == 0 && m.delays.LastSent >= 0 {
 				from = m.delays.LastSent
 			}
@@ -197,7 +197,7 @@ func (x *examiner) stopped(m *passage, s *Shares, d sim.Duration, own bool) (res
 // pauseCause says what pauses of a root mean to a message.
 func (x *examiner) pauseCause(m *passage, r *root) Cause {
 	switch {
-	case !r.crosses(m.way.There):
+	case !r.crosses(m.way):
 		return CauseVictim
 	case r.kind == RootReceiver:
 		return CauseReceiver

@@ -14,11 +14,13 @@ import (
 const (
 	// maxEpisodes bounds the memory for pauses, at 24 bytes each.
 	maxEpisodes = 4 << 20
-	// An egress queue waits for a pause of its port, and not because too much
-	// comes for it, if its port was stopped for this share of the time that
-	// its bytes take to leave. Below that the pause takes away less than the
-	// link has to spare at ordinary loads.
-	pausedShare = 0.05
+	// An egress queue waits for pauses of its port, and not because too much comes
+	// for it, if they account for this share of its bytes: what the link would have
+	// sent in the time that it was stopped, within the last pausedWindow times that
+	// the queue takes to leave, since a backlog outlives the pause that made it. A
+	// quarter, since a queue may grow faster than its link sends.
+	pausedShare  = 0.25
+	pausedWindow = 10
 )
 
 // episode is one pause of a port and priority.
@@ -153,7 +155,7 @@ func (f *pauseTrack) held(e *trace.EventRow) {
 		return
 	}
 	window := sim.Duration(e.Value * 8 / float64(c.rate) * float64(sim.Second))
-	if stopped := c.overlap(e.Time.Add(-window), e.Time, nil); float64(stopped) > pausedShare*float64(window) {
+	if stopped := c.overlap(e.Time.Add(-pausedWindow*window), e.Time, nil); float64(stopped) > pausedShare*float64(window) {
 		x.waits = c
 	}
 }

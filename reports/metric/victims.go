@@ -56,8 +56,25 @@ func (f *pauseTrack) stops(way []trace.Object, prio int8, from, to sim.Time, eac
 	}
 }
 
-// crosses reports whether a way passes the port of a root.
-func (r *root) crosses(way []trace.Object) bool { return slices.Contains(way, r.cross) }
+// crosses reports whether packets of a way, or their answers, pass the port of a root.
+func (r *root) crosses(w *trace.Way) bool {
+	return slices.Contains(w.There, r.cross) || slices.Contains(w.Back, r.cross)
+}
+
+// stoppable returns how much of the time of a message pauses can have taken: at
+// most what it lost, and of a message of which account was kept what it lost while
+// its port was paused or its packets were in the network.
+func (m *passage) stoppable() sim.Duration {
+	d := m.elapsed() - m.ideal()
+	if m.delays.Measured {
+		of := &m.delays.Of
+		d = min(d, of[trace.DelayPaused]+of[trace.DelayNetwork]+of[trace.DelayTimeout]+max(of[trace.DelaySend]+of[trace.DelayFlight]-m.ideal(), 0))
+	}
+	return d
+}
+
+// bothWays returns the ports that packets and their answers pass.
+func bothWays(w *trace.Way) []trace.Object { return append(slices.Clone(w.There), w.Back...) }
 
 // findVictims looks for queue pairs that a root slowed down although they do not
 // cross it.
@@ -75,7 +92,7 @@ func (f *pauseTrack) findVictims(run *trace.Run, p *Pauses, roots []PauseRoot) e
 		if err != nil {
 			return err
 		}
-		excess := m.elapsed() - m.ideal()
+		excess := m.stoppable()
 		if m.way == nil {
 			continue
 		}
@@ -84,8 +101,8 @@ func (f *pauseTrack) findVictims(run *trace.Run, p *Pauses, roots []PauseRoot) e
 		if excess <= 0 {
 			continue
 		}
-		f.stops(m.way.There, m.way.Prio, m.Start, m.end, func(r int32, port trace.Object, d sim.Duration) {
-			if f.roots[r].crosses(m.way.There) {
+		f.stops(bothWays(m.way), m.way.Prio, m.Start, m.end, func(r int32, port trace.Object, d sim.Duration) {
+			if f.roots[r].crosses(m.way) {
 				return
 			}
 			k := key{qp, r}

@@ -162,8 +162,8 @@ func (m *matcher) matches(p *packet.Packet) bool {
 	if m.kindOf(p)&m.kinds == 0 {
 		return false
 	}
-	if p.Kind == packet.PFC {
-		return m.class < 0 || p.Classes&(1<<uint8(m.class)) != 0
+	if p.Kind >= packet.PFC {
+		return m.class < 0 || p.Kind == packet.Pause || p.Classes&(1<<uint8(m.class)) != 0
 	}
 	return (m.class < 0 || int8(p.Prio) == m.class) && (m.qp == 0 || p.SrcQP&^packet.AcceptedQP == m.qp) &&
 		(m.src == nil || m.src[p.Src]) && (m.dst == nil || m.dst[p.Dst])
@@ -184,10 +184,13 @@ func (m *matcher) kindOf(p *packet.Packet) uint16 {
 		return isNak
 	case packet.CNP:
 		return isCNP
-	case packet.PFC:
-		bit := isRefresh
+	case packet.PFC, packet.Pause:
+		bit, classes := isRefresh, p.Classes
+		if p.Kind == packet.Pause {
+			classes = 0xff
+		}
 		for i := range m.held {
-			if p.Classes&(1<<i) == 0 {
+			if classes&(1<<i) == 0 {
 				continue
 			}
 			if !m.held[i] {

@@ -235,7 +235,7 @@ func (x *messageTime) positive(d trace.Delay) {
 		return
 	}
 	x.of[d] = 0
-	for _, k := range []trace.Delay{trace.DelaySend, trace.DelayResend, trace.DelayTimeout, trace.DelayRNR} {
+	for _, k := range [...]trace.Delay{trace.DelaySend, trace.DelayResend, trace.DelayTimeout, trace.DelayRNR, trace.DelayQueue} {
 		take := min(over, max(x.of[k], 0))
 		x.of[k] -= take
 		over -= take

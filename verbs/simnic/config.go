@@ -66,6 +66,9 @@ func (f *FrameSizes) data(payload int, first bool, op verbs.Opcode, last bool) i
 	if first && (op == verbs.OpWrite || op == verbs.OpWriteImm) {
 		n += SizeRETH
 	}
+	if op == verbs.OpRead && (first || last) { // of a response
+		n += SizeAETH
+	}
 	if last && (op == verbs.OpWriteImm || op == verbs.OpSendImm || op == verbs.OpSendInv) {
 		n += SizeImmDt // IETH is as long
 	}
@@ -76,6 +79,14 @@ func (f *FrameSizes) data(payload int, first bool, op verbs.Opcode, last bool) i
 // extended headers.
 func (f *FrameSizes) Data(payload int, first bool, op verbs.Opcode, last bool) sim.Bytes {
 	return sim.Bytes(f.data(payload, first, op, last))
+}
+
+// Request returns the frame of a READ or atomic request.
+func (f *FrameSizes) Request(op verbs.Opcode) sim.Bytes {
+	if op == verbs.OpRead {
+		return sim.Bytes(f.Header + SizeRETH)
+	}
+	return sim.Bytes(f.Header + SizeAtomic)
 }
 
 // Path is what a queue pair knows of its way through the fabric.

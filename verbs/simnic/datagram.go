@@ -31,6 +31,10 @@ func serviceOf(m *packet.Packet) verbs.Service {
 // message with a gap is lost. Source: InfiniBand Architecture, volume 1,
 // sections 9.8.2 and 9.8.3.
 func (n *NIC) onUnreliable(port int, m *packet.Packet) {
+	if m.DstQP == cmQP && n.cfg.Memory != nil {
+		n.onCM(m)
+		return
+	}
 	q := n.responder(port, m)
 	if q == nil || serviceOf(m) != q.service || q.full != nil && !n.listens(q, m) {
 		n.stat.discarded++

@@ -17,6 +17,7 @@ type cargo struct {
 	compare, swap uint64
 	value         uint64 // AtomicAckETH
 	solicited     bool
+	cm            *cmMessage
 }
 
 // Memory carries the bytes of packets from NIC to NIC, since packets

@@ -17,6 +17,8 @@ const (
 	kindTimeout                                    // local ACK timer of a queue pair
 	kindDrain                                      // a slow host has taken a packet
 	kindClient                                     // an application's timer
+	kindSent                                       // the last packet of a message has left that nobody acknowledges
+	kindCM                                         // a message of connection management is not answered
 	kindReceive                                    // a receive that was posted late is ready
 	kindPauseWatchdog                              // a pause of the NIC's own has lasted for long
 )
@@ -57,6 +59,7 @@ type NIC struct {
 	lastCNP     float64
 	id          trace.ObjectID
 	jitter      *sim.Rand
+	cm          *cmNIC
 	regions     []*mr // by key
 	keys        int
 	nextAddr    uint64
@@ -414,6 +417,15 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.onTimeout(int32(arg&0xffffff), uint32(arg>>24))
 	case kindClient:
 		n.clients[port].OnTimer(arg)
+	case kindSent:
+		if q := n.qps[arg&0xffffff]; q.qpn == uint32(arg>>24) {
+			n.retire(q, q.nxt)
+			if q.handle != nil {
+				n.offer(q)
+			}
+		}
+	case kindCM:
+		n.onCMTimer(uint32(arg))
 	case kindDrain:
 		n.rx.drained(n)
 	case fabric.KindFault:

@@ -88,6 +88,7 @@ type qp struct {
 	maxRD    uint8
 	ackHigh  uint64     // acknowledged beyond a READ that is not answered yet
 	asked    uint64     // one more than the response that has been asked for again
+	respSeen uint64     // the latest response out of sequence, 0 = none
 	irn      *selective // nil unless lost packets are repaired one by one
 
 	// Responder.

@@ -16,7 +16,7 @@ type response struct {
 	data              []byte    // nil without memory
 	value             uint64    // of an atomic
 	sent              sim.Time  // of the request, for the round trip
-	src               uint32
+	msn               uint32
 }
 
 // responses is the responder's queue of answers; acknowledgements wait behind
@@ -71,10 +71,10 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	a := &r.list[r.head]
 	k := packet.Packet{Kind: packet.Data, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		PSN: uint32(a.next) & psnMask, SrcPort: q.srcPort, DstPort: q.dstPort, Opcode: uint8(a.op) | packet.OpResponse,
-		Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Ext: q.msn}
+		Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Ext: a.msn}
 	if a.op.IsAtomic() {
 		k.Kind, k.Size, k.Sent = packet.Ack, uint16(n.cfg.Sizes.Ack+SizeAtomicAck), a.sent
-		k.Aux, k.Ext = q.msn, packet.SyndromeAck
+		k.Aux, k.Ext = a.msn, packet.SyndromeAck
 		if q.full != nil {
 			k.Aux = n.load(cargo{value: a.value})
 		}
@@ -82,16 +82,13 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	} else {
 		off := sim.Bytes(a.next-a.first) * q.mtu
 		payload := min(q.mtu, a.length-off)
-		size := n.cfg.Sizes.Header + int(payload+3)&^3
 		if a.next == a.first {
 			k.Flags |= packet.FlagFirst
 		}
 		if off+payload == a.length {
 			k.Flags |= packet.FlagLast
 		}
-		if k.Flags != 0 && !n.cfg.Sizes.Plain {
-			size += SizeAETH
-		}
+		size := n.cfg.Sizes.data(int(payload), k.Flags&packet.FlagFirst != 0, a.op, k.Flags&packet.FlagLast != 0)
 		k.Size, k.Payload = uint16(size), uint16(payload)
 		if q.full != nil {
 			k.Aux = n.load(cargo{data: a.data[off : off+payload]})
@@ -109,6 +106,7 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if !r.waiting() && r.hold {
 		r.hold = false
+		n.stat.acks++
 		n.control(port, &r.answer)
 	}
 	n.requeue(p, q)
@@ -121,7 +119,7 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		n.route(q)
 	}
 	r := q.responses()
-	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent, src: m.SrcQP}
+	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent}
 	if a.op == verbs.OpRead {
 		a.length = sim.Bytes(m.Ext)
 		a.last = seq + packets(a.length, q.mtu) - 1
@@ -160,6 +158,10 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		q.msn = (q.msn + 1) & psnMask
 		q.unacked = 0
 	}
+	if r.hold && r.answer.Kind == packet.Ack { // the response stands for what is before it
+		r.hold = false
+	}
+	a.msn = q.msn
 	r.push(a)
 	n.offer(q)
 }
@@ -195,7 +197,13 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	case seq != q.una:
 		n.stat.discarded++
 		n.stat.early++
+		// Responses only go back in number when they answer what was asked
+		// again: then the one that is missing has been lost again.
+		if q.respSeen > 0 && seq <= q.respSeen {
+			q.asked = 0
+		}
 		n.askAgain(q, now, "READ response out of sequence")
+		q.respSeen = seq
 		return
 	}
 	payload := min(q.mtu, d.length-sim.Bytes(seq-d.first)*q.mtu)
@@ -209,6 +217,7 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	n.stat.delivered++
 	n.stat.payload += uint64(m.Payload)
 	last := seq == d.last
+	q.respSeen = 0
 	n.progress(q, seq+1, now)
 	if last {
 		n.beyond(q, now)
@@ -324,7 +333,7 @@ func (n *NIC) askAgain(q *qp, now sim.Time, cause string) {
 	n.lost(q, q.una, trace.DelayResend, now)
 	q.rp.OnLoss(now)
 	n.goBack(q, q.una)
-	q.asked = q.una + 1
+	q.asked, q.respSeen = q.una+1, 0
 	n.arm(q, now)
 	n.offer(q)
 }

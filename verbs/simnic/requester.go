@@ -172,7 +172,7 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if q.service != verbs.RC && last {
 		q.una = next
-		n.retire(q, next)
+		n.node.At(p.FreeAt, kindSent, 0, uint64(q.qpn)<<24|uint64(q.slot))
 	}
 	n.requeue(p, q)
 }

@@ -230,13 +230,13 @@ func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq u
 	a := packet.Packet{Kind: kind, Sent: m.Sent, Src: n.cfg.Endpoints[port], Dst: m.Src, SrcQP: q.wireQPN(), DstQP: m.SrcQP,
 		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint16(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
 		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Opcode: m.Opcode, Ext: syndrome}
-	n.stat.acks++
-	if r := q.resp; r != nil && r.waiting() {
+	if r := q.resp; r != nil && r.waiting() { // one answer stands for those before it
 		if !r.hold || r.answer.Kind == packet.Ack {
 			r.answer, r.hold = a, true
 		}
 		return
 	}
+	n.stat.acks++
 	n.control(port, &a)
 }
 

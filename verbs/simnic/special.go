@@ -13,16 +13,15 @@ func (n *NIC) dress(q *qp, m *message, seq uint64, k *packet.Packet) uint64 {
 	next := seq + 1
 	offset := sim.Bytes(seq-m.first) * q.mtu
 	k.Opcode |= serviceBits(q.service)
-	header := n.cfg.Sizes.Header
 	switch {
 	case m.op == verbs.OpRead: // one packet asks for all that is still to come
 		next = m.last + 1
 		k.Flags |= packet.FlagFirst | packet.FlagLast | packet.FlagAckReq
 		k.Payload, k.Ext = 0, uint32(m.length-offset)
-		k.Size = uint16(header + SizeRETH)
+		k.Size = uint16(n.cfg.Sizes.Request(m.op))
 	case m.op.IsAtomic():
 		k.Payload, k.Ext = 0, 0
-		k.Size = uint16(header + SizeAtomic)
+		k.Size = uint16(n.cfg.Sizes.Request(m.op))
 	case q.service == verbs.UD:
 		k.Size += SizeDETH
 	}

@@ -35,6 +35,9 @@ func (s *stream) countAnswer(v *view, f *capture.Frame) {
 	if f.Info().Verb == capture.VerbReadResponse {
 		v.answers.readPackets++
 		v.answers.readBytes += uint64(f.Payload)
+		if f.CE() {
+			v.counts.ce++
+		}
 		return
 	}
 	switch y := f.Ext.AETH.Syndrome; {
