@@ -3,6 +3,7 @@
 package ibv
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -63,4 +64,14 @@ func arenaOf[T any](n int) ([]T, *Memory, error) {
 		return nil, nil, err
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m.Bytes))), n), m, nil
+}
+
+// withC calls f with a value that lies outside the heap, and its address for C.
+func withC[T any](v T, f func(p *T, addr uintptr) error) error {
+	s, m, err := arenaOf[T](1)
+	if err != nil {
+		return err
+	}
+	s[0] = v
+	return errors.Join(f(&s[0], m.Addr()), m.Free())
 }
