@@ -40,7 +40,7 @@ func (h *host) Rand(name string) *sim.Rand {
 
 func (h *host) After(d sim.Duration, token uint64) { h.nic.After(h.client, d, token) }
 
-func (h *host) Connect(p workload.ConnParams) verbs.QueuePair {
+func (h *host) Connect(p workload.ConnParams) verbs.Connection {
 	peer := h.w.hosts[p.Peer]
 	port := p.Rail % len(h.w.ports.Of(h.node))
 	first, end := h.w.routes.Of(peer)

@@ -41,6 +41,7 @@ const FlagConnect = FlagEcho
 
 // Packet is one frame as it crosses the fabric, copied by value. It has 56
 // bytes, so that it fits a cache line together with a time or an index.
+// wire.go says what its fields mean on the wire.
 type Packet struct {
 	Sent    sim.Time // when the source started it; ACKs echo it for the round trip
 	Src     int32    // endpoint of the source
@@ -48,7 +49,7 @@ type Packet struct {
 	SrcQP   uint32
 	DstQP   uint32 // with FlagConnect: upper half of the private data
 	PSN     uint32 // 24 bits. ACK: the PSN acknowledged; NAK: the PSN expected
-	Aux     uint32 // ACK: message sequence number. With FlagConnect: lower half of the private data
+	Aux     uint32 // ACK, NAK: MSN. With FlagConnect: lower half of the private data
 	Size    uint16 // frame with FCS, without preamble and gap: what buffers account
 	Payload uint16
 	SrcPort uint16 // UDP source port
@@ -56,13 +57,14 @@ type Packet struct {
 	InPort  uint16 // port by which the switch received it
 	Quanta  uint16 // PFC
 	Kind    Kind
-	Opcode  uint8 // verbs.Opcode of the message
+	Opcode  uint8 // operation, with OpResponse and the service: see wire.go
 	Prio    uint8 // priority on this hop
 	DSCP    uint8
 	ECN     uint8
 	TTL     uint8
 	Flags   uint8
-	Classes uint8 // PFC: class-enable vector. With FlagConnect: number of the application
+	Classes uint8  // PFC: class-enable vector. With FlagConnect: number of the application
+	Ext     uint32 // what the extended header of this packet says: see wire.go
 }
 
 // MaxSize is the largest frame that a Packet can describe.

@@ -82,7 +82,7 @@ type exchange struct {
 }
 
 type exchangeConn struct {
-	qp   verbs.QueuePair
+	qp   verbs.Connection
 	dead bool // in error: nothing more can be posted
 }
 
@@ -142,7 +142,7 @@ func (e *exchange) bury(at int) {
 	}
 }
 
-func (e *exchange) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (e *exchange) OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Recv {
 		e.receiver.OnCompletion(h, qp, wc)
 		return

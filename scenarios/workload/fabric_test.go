@@ -102,7 +102,7 @@ func (h *host) After(d sim.Duration, token uint64) {
 }
 func (h *host) Done() { h.done++ }
 
-func (h *host) Connect(p workload.ConnParams) verbs.QueuePair {
+func (h *host) Connect(p workload.ConnParams) verbs.Connection {
 	require.NotEqual(h.f.t, h.i, p.Peer)
 	peer := h.f.hosts[p.Peer]
 	h.qpn++

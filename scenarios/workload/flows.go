@@ -177,7 +177,7 @@ func (s *flowSender) post(h Host, f *plannedFlow) {
 	}
 }
 
-func (s *flowSender) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (s *flowSender) OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Recv {
 		return // its one message has arrived
 	}

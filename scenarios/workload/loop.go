@@ -11,7 +11,7 @@ import (
 // posted when one completes (a closed loop).
 type loop struct {
 	peer, index int
-	qp          verbs.QueuePair
+	qp          verbs.Connection
 	posted      int64
 	outstanding int
 	dead        bool // the queue pair is in error, nothing more can be posted
@@ -85,7 +85,7 @@ func (l *closedLoops) more(h Host, p *loop) bool {
 	return (l.repeat == Forever || p.posted < int64(l.repeat)) && h.Now() < l.stop
 }
 
-func (l *closedLoops) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (l *closedLoops) OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Recv {
 		l.receiver.OnCompletion(h, qp, wc)
 		return

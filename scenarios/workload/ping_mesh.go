@@ -99,7 +99,7 @@ type pinger struct {
 }
 
 type pingConn struct {
-	qp          verbs.QueuePair
+	qp          verbs.Connection
 	outstanding int
 	dead        bool // in error: nothing more can be posted
 }
@@ -162,7 +162,7 @@ func (p *pinger) ping(h Host, i int) {
 	}
 }
 
-func (p *pinger) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (p *pinger) OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Recv {
 		p.receiver.OnCompletion(h, qp, wc)
 		return

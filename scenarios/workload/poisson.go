@@ -200,7 +200,7 @@ func (g *generator) OnTimer(h Host, _ uint64) {
 }
 
 // connection returns the queue pair for a message of that size.
-func (g *generator) connection(h Host, peer int, size sim.Bytes) verbs.QueuePair {
+func (g *generator) connection(h Host, peer int, size sim.Bytes) verbs.Connection {
 	if !g.perPeer {
 		return h.Connect(ConnParams{Peer: peer, Index: g.sent, Priority: g.priority, Private: private(size, 1)})
 	}
@@ -219,7 +219,7 @@ func (g *generator) connection(h Host, peer int, size sim.Bytes) verbs.QueuePair
 
 // peerConns are the lasting queue pairs to one peer, used in turn.
 type peerConns struct {
-	qps  []verbs.QueuePair
+	qps  []verbs.Connection
 	turn int
 }
 
@@ -228,7 +228,7 @@ type peerConns struct {
 // pair arrive one after the other.
 const perPeerReceives = 64
 
-func (g *generator) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (g *generator) OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Recv {
 		if g.perPeer {
 			g.receiver.OnCompletion(h, qp, wc)

@@ -24,7 +24,7 @@ func private(largest sim.Bytes, depth int) uint64 {
 
 func (receiver) Start(h Host) { h.Done() }
 
-func (r receiver) OnAccept(_ Host, qp verbs.QueuePair, _ int, private uint64) {
+func (r receiver) OnAccept(_ Host, qp verbs.Connection, _ int, private uint64) {
 	if !r.receives {
 		return
 	}
@@ -37,7 +37,7 @@ func (r receiver) OnAccept(_ Host, qp verbs.QueuePair, _ int, private uint64) {
 }
 
 // OnCompletion posts a receive of the same length, which is its WRID, again.
-func (r receiver) OnCompletion(_ Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (r receiver) OnCompletion(_ Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Recv && wc.Status == verbs.StatusSuccess {
 		_ = qp.PostRecv(wc.WRID, sim.Bytes(wc.WRID)) // a queue pair that has failed receives nothing more
 	}

@@ -112,7 +112,7 @@ type rank struct {
 }
 
 type lane struct {
-	next, prev verbs.QueuePair
+	next, prev verbs.Connection
 	posted     int // messages of the iteration
 	sent       int // of them completed
 	received   int // of the iteration
@@ -153,7 +153,7 @@ func (r *rank) open() {
 }
 
 // OnAccept posts receives for the lane that the rank before has opened.
-func (r *rank) OnAccept(_ Host, qp verbs.QueuePair, _ int, private uint64) {
+func (r *rank) OnAccept(_ Host, qp verbs.Connection, _ int, private uint64) {
 	r.open()
 	if private >= uint64(len(r.lanes)) {
 		return
@@ -239,7 +239,7 @@ func part(size sim.Bytes, n, i int) sim.Bytes {
 // ceilDiv returns the largest of the n parts of size.
 func ceilDiv(size sim.Bytes, n int) sim.Bytes { return (size + sim.Bytes(n) - 1) / sim.Bytes(n) }
 
-func (r *rank) OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion) {
+func (r *rank) OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion) {
 	if wc.Status != verbs.StatusSuccess {
 		r.broken = true
 		r.end(h)

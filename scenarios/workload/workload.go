@@ -35,7 +35,7 @@ type Host interface {
 	After(d sim.Duration, token uint64)
 	// Connect returns a queue pair in state RTS to the peer, at once; the peer
 	// sees OnAccept before the first message arrives.
-	Connect(p ConnParams) verbs.QueuePair
+	Connect(p ConnParams) verbs.Connection
 	// Done says that this instance will post nothing more of itself. A run
 	// without a duration ends when every instance is done and nothing is outstanding.
 	Done()
@@ -46,8 +46,8 @@ type Host interface {
 type Instance interface {
 	Start(h Host)
 	// OnAccept is called when the peer's connection reaches this host.
-	OnAccept(h Host, qp verbs.QueuePair, peer int, private uint64)
-	OnCompletion(h Host, qp verbs.QueuePair, wc verbs.WorkCompletion)
+	OnAccept(h Host, qp verbs.Connection, peer int, private uint64)
+	OnCompletion(h Host, qp verbs.Connection, wc verbs.WorkCompletion)
 	OnTimer(h Host, token uint64)
 }
 
@@ -81,6 +81,6 @@ var Workloads = sim.NewCatalogue[Workload]("workload")
 type Nop struct{}
 
 func (Nop) Start(Host)                                               {}
-func (Nop) OnAccept(Host, verbs.QueuePair, int, uint64)              {}
-func (Nop) OnCompletion(Host, verbs.QueuePair, verbs.WorkCompletion) {}
+func (Nop) OnAccept(Host, verbs.Connection, int, uint64)              {}
+func (Nop) OnCompletion(Host, verbs.Connection, verbs.WorkCompletion) {}
 func (Nop) OnTimer(Host, uint64)                                     {}

@@ -90,7 +90,7 @@ type posted struct {
 	length sim.Bytes
 }
 
-var _ verbs.QueuePair = (*QP)(nil)
+var _ verbs.Connection = (*QP)(nil)
 
 // more reports whether a packet may be sent as far as the send queue and the
 // window are concerned.
