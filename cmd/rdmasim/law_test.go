@@ -51,7 +51,7 @@ var law = []article{
 	{pkg: "fabric/ecmp", may: []string{"sim", "fabric/packet"}, reason: "a hash of a frame's addresses is a function", model: true},
 	{pkg: "fabric/topology", may: ground, reason: "a graph is data", model: true},
 	{pkg: "fabric/capture", may: []string{"sim", "sim/trace", "fabric/packet"}, reason: "captures translate frames, nothing more"},
-	{pkg: "fabric/switchconf", may: ground, reason: "a switch configuration is data"},
+	{pkg: "fabric/switchconf", may: ground, reason: "a switch configuration is data", model: true},
 	{pkg: "fabric/netem", may: ground, reason: "a real host's queues know no simulated fabric"},
 
 	{pkg: "congestion", may: ground, reason: "an algorithm sees rates, acks, marks and time: no packet, no queue pair, no fabric", model: true},
