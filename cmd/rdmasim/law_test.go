@@ -71,6 +71,8 @@ var law = []article{
 	{pkg: "scenarios/sweep", may: []string{"sim", "sim/stat", "scenarios", "reports/metric"}, reason: "a sweep runs scenarios and reads their metrics"},
 	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "scenarios", "scenarios/sweep", "reports/metric"}, reason: "tuning runs scenarios and reads their metrics"},
 
+	{pkg: "scenarios/hardware", may: []string{"sim", "sim/trace", "verbs", "verbs/ibv", "fabric/netem", "scenarios", "scenarios/workload", "scenarios/fault"}, reason: "a run on real queue pairs builds no simulated fabric"},
+	{pkg: "scenarios/hardware/guest", reason: "a machine to test on knows nothing of what is tested"},
 	{pkg: "scenarios/validation", may: append([]string{"congestion/fluid", "scenarios", "reports/metric"}, allModels...), reason: "validation runs scenarios, reads their metrics, and compares with closed forms"},
 
 	{pkg: "reports", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/page"}, reason: reportsReason},

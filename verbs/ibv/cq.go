@@ -121,6 +121,9 @@ func (q *completionQueue) Poll(out []verbs.WorkCompletion) (int, error) {
 		}
 		for i := range got {
 			q.wc[i].to(&out[n])
+			if out[n].HasGRH { // Soft-RoCE says so of every receive
+				_, out[n].HasGRH = q.c.datagrams.Load(out[n].QPN)
+			}
 			n++
 		}
 		if got < want {

@@ -116,6 +116,8 @@ type deviceContext struct {
 	cqs      map[uintptr]*completionQueue
 	qps      map[uintptr]*queuePair
 	srqs     map[uintptr]*sharedQueue
+
+	datagrams sync.Map // numbers of the UD queue pairs
 }
 
 func (c *deviceContext) count(n int) {

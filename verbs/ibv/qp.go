@@ -57,6 +57,9 @@ func (p *protectionDomain) CreateQP(a verbs.QPParams) (verbs.QueuePair, error) {
 	if err := q.allocate(); err != nil {
 		return nil, errors.Join(err, q.Destroy())
 	}
+	if q.service == verbs.UD {
+		p.c.datagrams.Store(q.QPN(), true)
+	}
 	p.c.mu.Lock()
 	p.c.qps[q.qp] = q
 	p.c.mu.Unlock()
@@ -169,9 +172,11 @@ func (q *queuePair) Destroy() error {
 	if q.qp == 0 {
 		return fmt.Errorf("%w: the queue pair is gone", verbs.ErrInvalid)
 	}
+	number := q.QPN()
 	if err := status("ibv_destroy_qp", q.c.lib.destroyQP, q.qp); err != nil {
 		return err
 	}
+	q.c.datagrams.Delete(number)
 	q.c.mu.Lock()
 	delete(q.c.qps, q.qp)
 	q.c.mu.Unlock()

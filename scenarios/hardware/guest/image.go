@@ -78,6 +78,12 @@ func hostFiles() (map[string]string, error) {
 	if len(lacking) > 0 {
 		return nil, fmt.Errorf("%w: %s; on Debian: apt-get install --no-install-recommends %s", ErrMissing, strings.Join(lacking, ", "), strings.Join(Packages, " "))
 	}
+	for _, d := range libraryDirs { // delay distributions and action plugins of tc
+		found, _ := filepath.Glob(filepath.Join(d, "tc", "*"))
+		for _, f := range found {
+			files[place(f)] = f
+		}
+	}
 	files["etc/libibverbs.d/rxe.driver"] = "/etc/libibverbs.d/rxe.driver"
 	return files, closure(files)
 }

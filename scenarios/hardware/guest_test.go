@@ -1,0 +1,84 @@
+package hardware
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rdmasim/scenarios/hardware/guest"
+)
+
+// TestGuest boots a machine with two Soft-RoCE devices and runs there what needs
+// real queue pairs: the tests of verbs/ibv and fabric/netem, and the commands
+// of the binary. One boot serves all of it.
+func TestGuest(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("skipped: the guest needs Linux on amd64")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	log := testLog{t, new([]byte)}
+	if guest.CanInstall() {
+		require.NoError(t, guest.Install(ctx, log))
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir()
+	}
+	im, err := guest.Build(ctx, filepath.Join(cache, "rdmasim", "guest"), log)
+	if err != nil {
+		t.Skipf("skipped: no guest can be built here, so that real queue pairs were not tested: %v", err)
+	}
+	dir := t.TempDir()
+	programs := map[string]string{}
+	for _, pkg := range []string{"verbs/ibv", "fabric/netem"} {
+		out := filepath.Join(dir, filepath.Base(pkg)+".test")
+		build(ctx, t, "test", "-c", "-o", out, "rdmasim/"+pkg)
+		programs["t/"+filepath.Base(out)] = out
+	}
+	build(ctx, t, "build", "-o", filepath.Join(dir, "rdmasim"), "rdmasim/cmd/rdmasim")
+	programs["usr/bin/rdmasim"] = filepath.Join(dir, "rdmasim")
+	script, err := os.ReadFile("testdata/guest.sh")
+	require.NoError(t, err)
+	share := t.TempDir()
+	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log})
+	require.NoError(t, err)
+	require.Zero(t, status, "the script failed in the guest")
+	results, err := filepath.Glob(filepath.Join(share, "*.out"))
+	require.NoError(t, err)
+	require.NotEmpty(t, results)
+}
+
+func build(ctx context.Context, t *testing.T, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// testLog passes what is written to the log of the test, line by line.
+type testLog struct {
+	t    *testing.T
+	rest *[]byte
+}
+
+func (l testLog) Write(p []byte) (int, error) {
+	*l.rest = append(*l.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(*l.rest, []byte{'\n'})
+		if !ok {
+			return len(p), nil
+		}
+		l.t.Log(strings.TrimRight(string(line), "\r"))
+		*l.rest = rest
+	}
+}
