@@ -3,6 +3,7 @@ module rdmasim
 go 1.26.8
 
 require (
+	github.com/google/gopacket v1.1.19
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9

@@ -19,6 +19,7 @@ type lossy struct {
 	Loss
 	rand   *sim.Rand
 	passed int64 // data packets since the last one lost by Every
+	tap    *arrivals
 }
 
 // Lose makes the port lose what its configuration says, by draws of the stream
@@ -31,7 +32,12 @@ func (p *Port) Lose(rand func(string) *sim.Rand, node string, port int) {
 
 // Loses reports whether an arriving frame was lost on the link, and counts it.
 func (p *Port) Loses(m *packet.Packet) bool {
-	if p.lossy == nil || !p.lossy.draw(m) {
+	if p.lossy == nil {
+		return false
+	}
+	lost := p.lossy.draw(m)
+	p.lossy.tap.received(m, lost)
+	if !lost {
 		return false
 	}
 	p.Stat.DropFault++

@@ -10,6 +10,9 @@ import (
 )
 
 func (s *Switch) dropped(in int, m *packet.Packet, why string) {
+	if t := s.ports[in].tap; t != nil {
+		t.Dropped(s.node.Now(), in, *m, why)
+	}
 	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventDrop, Object: s.ports[in].id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: why})
 }
 
@@ -169,7 +172,17 @@ func (s *Switch) ResetStat(now sim.Time) {
 	}
 }
 
-// Counters reports the totals at the end of the measured interval.
+// TxPackets returns how many frames the switch has sent since the counters
+// were reset.
+func (s *Switch) TxPackets() (n uint64) {
+	for i := range s.ports {
+		n += s.ports[i].txPackets
+	}
+	return n
+}
+
+// Counters reports the totals at the end of the measured interval. It may be
+// called once, with the time at which the interval ends.
 func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 	span := now.Sub(s.start)
 	node := s.Cfg.Name

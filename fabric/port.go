@@ -69,6 +69,7 @@ type Port struct {
 	pending   uint8  // classes with a pause frame waiting to be sent
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
+	tap       Tap    // nil unless the port is watched
 
 	Cfg    PortConfig
 	until  [8]sim.Time
@@ -124,6 +125,9 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	}
 	p.txPackets++
 	p.txBytes += uint64(m.Size) + uint64(p.overhead)
+	if p.tap != nil {
+		p.tap.Sent(now, port, *m)
+	}
 	n.Send(port, at, m)
 }
 

@@ -1,10 +1,9 @@
 package fabric
 
 import (
-	"math/bits"
-
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
+	"rdmasim/sim/stat"
 )
 
 // EgressQueue is the queue of one class at one port.
@@ -26,38 +25,14 @@ type level struct {
 	at       sim.Time
 	integral float64 // value times picoseconds
 	max      int64
-	hist     *[histSize]sim.Duration
-	bucket   int      // of hist, for value
+	held     stat.Histogram
+	bucket   int      // of held, for value
 	entered  sim.Time // when value came into that bucket
 
 	binIntegral float64
 	binMin      int64
 	binMax      int64
 	last        [3]float64 // the bin written last
-}
-
-// The histogram has eight buckets per doubling: a quantile read from it is at
-// most an eighth too high.
-const (
-	histSub  = 8
-	histSize = 26 * histSub // up to 256 MiB
-)
-
-func histBucket(v int64) int {
-	if v < histSub {
-		return int(v)
-	}
-	e := bits.Len64(uint64(v)) - 4 // v>>e lies in [8,16)
-	return min((e+1)*histSub+int(v>>e)-histSub, histSize-1)
-}
-
-// histUpper returns the largest value of a bucket.
-func histUpper(b int) int64 {
-	if b < histSub {
-		return int64(b)
-	}
-	e := b/histSub - 1
-	return (int64(b%histSub+histSub)+1)<<e - 1
 }
 
 func (l *level) set(v int64, now sim.Time) {
@@ -79,7 +54,7 @@ func (l *level) set(v int64, now sim.Time) {
 // follow is set for a level whose quantiles are wanted: it also notes how long
 // the value stayed in which bucket.
 func (l *level) follow(v int64, now sim.Time) {
-	if b := histBucket(v); b != l.bucket {
+	if b := stat.BucketOf(v); b != l.bucket {
 		l.settle(now)
 		l.bucket = b
 	}
@@ -89,35 +64,28 @@ func (l *level) follow(v int64, now sim.Time) {
 // settle books the time spent in the present bucket. The empty bucket is what
 // remains of the whole.
 func (l *level) settle(now sim.Time) {
+	if now < l.entered {
+		panic("fabric: a level is settled before it was entered")
+	}
 	if d := now.Sub(l.entered); d > 0 && l.bucket != 0 {
-		if l.hist == nil {
-			l.hist = new([histSize]sim.Duration)
-		}
-		l.hist[l.bucket] += d
+		l.held.Add(l.bucket, d)
 	}
 	l.entered = now
 }
 
 // quantile returns the value below which the level stayed for the share q of
-// the time span.
+// the time span, at most an eighth too high.
 func (l *level) quantile(q float64, span sim.Duration) int64 {
-	if l.hist == nil || span <= 0 {
+	if span <= 0 {
 		return 0
 	}
-	var above sim.Duration
-	limit := sim.Duration(float64(span) * (1 - q))
-	for b := histSize - 1; b > 0; b-- {
-		above += l.hist[b]
-		if above > limit {
-			return min(histUpper(b), l.max)
-		}
-	}
-	return 0
+	return min(l.held.Exceeded(sim.Duration(float64(span)*(1-q))), l.max)
 }
 
 func (l *level) reset(now sim.Time) {
 	l.at, l.integral, l.max = now, 0, l.value
-	l.hist, l.entered = nil, now
+	l.held.Reset()
+	l.entered = now
 	l.binIntegral = 0
 }
 
@@ -145,14 +113,46 @@ func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, cha
 	return mean, lo, hi, changed
 }
 
-// chunkFrames makes a chunk fill two kilobytes.
-const chunkFrames = 36
+// chunkFrames makes a chunk fill 512 bytes: most queues are short.
+const chunkFrames = 9
 
 // chunk is a piece of a queue: frames that lie one behind the other in memory
 // come quickly when their turn comes.
 type chunk struct {
+	next *chunk // first, so that the garbage collector looks no further
 	p    [chunkFrames]packet.Packet
-	next *chunk
+}
+
+// spareChunks is how many unused chunks a pool keeps beside as many as are in
+// use: 2 MiB. What is above goes back to the garbage collector, so that a burst
+// at the beginning of a run does not hold memory to its end.
+const spareChunks = 1 << 12
+
+// chunkPool holds the unused chunks of a worker's switches.
+type chunkPool struct {
+	free       *chunk
+	idle, used int
+}
+
+func (p *chunkPool) take() *chunk {
+	p.used++
+	c := p.free
+	if c == nil {
+		return new(chunk)
+	}
+	p.idle--
+	p.free, c.next = c.next, nil
+	return c
+}
+
+func (p *chunkPool) give(c *chunk) {
+	p.used--
+	if p.idle >= p.used+spareChunks {
+		c.next = nil
+		return
+	}
+	p.idle++
+	c.next, p.free = p.free, c
 }
 
 // fifo is a list of chunks. Its memory comes from a pool and goes back there.
@@ -166,15 +166,9 @@ func (f *fifo) empty() bool { return f.head == nil }
 // front returns the first frame of a queue that is not empty.
 func (f *fifo) front() *packet.Packet { return &f.head.p[f.first] }
 
-func (f *fifo) push(pool **chunk, m *packet.Packet) {
+func (f *fifo) push(pool *chunkPool, m *packet.Packet) {
 	if f.tail == nil || f.end == chunkFrames {
-		c := *pool
-		if c == nil {
-			c = new(chunk)
-		} else {
-			*pool = c.next
-			c.next = nil
-		}
+		c := pool.take()
 		if f.tail == nil {
 			f.head, f.first = c, 0
 		} else {
@@ -187,7 +181,7 @@ func (f *fifo) push(pool **chunk, m *packet.Packet) {
 }
 
 // pop removes the front frame; its memory holds until the next push.
-func (f *fifo) pop(pool **chunk) {
+func (f *fifo) pop(pool *chunkPool) {
 	f.first++
 	c := f.head
 	switch {
@@ -198,6 +192,5 @@ func (f *fifo) pop(pool **chunk) {
 	default:
 		return
 	}
-	c.next = *pool
-	*pool = c
+	pool.give(c)
 }

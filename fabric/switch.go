@@ -17,7 +17,7 @@ type Switch struct {
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
 	mmu      sharedBuffer
-	pool     **chunk // unused pieces of queues, shared by the switches of a worker
+	pool     *chunkPool // unused pieces of queues, shared by the switches of a worker
 	seed     uint64
 	pick     *sim.Rand
 	flows    []flowlet
@@ -137,7 +137,7 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 // forward routes a frame and queues it. slot is that of a parked frame whose
 // last bit has come, 0 for a message that has just arrived.
 func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
-	if m.TTL == 0 {
+	if m.TTL <= 1 { // RFC 1812, section 5.3.1: a router that takes the last hop away discards
 		s.ports[in].Stat.DropFault++
 		s.dropped(in, m, "TTL expired")
 		s.discard(slot)
@@ -208,13 +208,13 @@ func (s *Switch) sendNow(out int, q *EgressQueue, m *packet.Packet) {
 func (p *swPort) busy(now sim.Time) bool { return p.FreeAt > now || p.waking }
 
 // chunks returns the pool of unused pieces of queues.
-func (s *Switch) chunks() **chunk {
+func (s *Switch) chunks() *chunkPool {
 	if s.pool == nil {
 		shared := s.node.Shared()
 		if *shared == nil {
-			*shared = new(*chunk)
+			*shared = new(chunkPool)
 		}
-		s.pool = (*shared).(**chunk)
+		s.pool = (*shared).(*chunkPool)
 	}
 	return s.pool
 }
@@ -331,6 +331,9 @@ func (s *Switch) mark(o *swPort, q *EgressQueue, m *packet.Packet, length int64)
 		m.ECN = packet.CE
 	}
 	q.Marked++
+	if o.tap != nil && e.At == MarkAtDequeue {
+		o.tap.Marked(length)
+	}
 }
 
 // classOf maps a frame to its priority on this hop.

@@ -16,25 +16,27 @@ import (
 
 // world is a scenario made into nodes of an engine.
 type world struct {
-	spec     *Spec
-	graph    *topology.Graph
-	routes   *topology.Routes
-	ports    *topology.Ports
-	engine   *sim.Engine[packet.Packet]
-	names    *trace.Names
-	sinks    []*trace.Sink
-	switches []*fabric.Switch // by node, nil for hosts
-	nics     []*simnic.NIC    // by node, nil for switches
-	swSpec   []*SwitchSpec    // by node
-	nicSpec  []*NICSpec       // by node
-	hosts    []int            // node by number of host
-	hostOf   []int            // number of host by node, -1
-	sizes    []simnic.FrameSizes
-	maxFrame sim.Bytes        // largest data frame of any NIC
-	fct      []hpcc.FCT       // rows of fct.txt, under the rules of the HPCC model
-	check    func(t sim.Time) // called between windows, by tests
-	exactly  bool             // as many workers as asked for, by tests
-	hops     uint64           // before the counters were reset
+	spec      *Spec
+	graph     *topology.Graph
+	routes    *topology.Routes
+	ports     *topology.Ports
+	engine    *sim.Engine[packet.Packet]
+	names     *trace.Names
+	sinks     []*trace.Sink
+	switches  []*fabric.Switch // by node, nil for hosts
+	nics      []*simnic.NIC    // by node, nil for switches
+	swSpec    []*SwitchSpec    // by node
+	nicSpec   []*NICSpec       // by node
+	hosts     []int            // node by number of host
+	hostOf    []int            // number of host by node, -1
+	sizes     []simnic.FrameSizes
+	maxFrame  sim.Bytes        // largest data frame of any NIC
+	fct       []hpcc.FCT       // rows of fct.txt, under the rules of the HPCC model
+	check     func(t sim.Time) // called between windows, by tests
+	exactly   bool             // as many workers as asked for, by tests
+	recorder  *recorder        // nil unless the run is captured
+	hops      uint64           // before the counters were reset
+	deadlocks deadlocks
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -52,7 +54,7 @@ func build(s *Spec) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := topology.ShortestPaths(g)
+	routes, err := s.routesOn(g)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +85,7 @@ func build(s *Spec) (*world, error) {
 		w.engine.Connect(a, l.APort, b, l.BPort, w.delay(l.B, l.AtoB))
 		w.engine.Connect(b, l.BPort, a, l.APort, w.delay(l.A, l.BtoA))
 	}
+	w.watchDeadlocks()
 	return w, nil
 }
 

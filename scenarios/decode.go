@@ -16,6 +16,7 @@ import (
 type decoder struct {
 	src  *source
 	spec *Spec
+	sw   *SwitchSpec // the switch whose keys are being read
 }
 
 // fail returns an error about a node.
@@ -270,6 +271,12 @@ func (d *decoder) structure(n *yaml.Node, path string, v reflect.Value, given ma
 			given[p.key.Value] = true
 		}
 	}
+	switch x := v.Addr().Interface().(type) {
+	case *SwitchSpec:
+		d.sw = x
+	case *SwitchRule:
+		d.sw = &x.Switch
+	}
 	if set := v.FieldByName("Set"); set.IsValid() && set.Kind() == reflect.Bool {
 		set.SetBool(true)
 	}
@@ -343,6 +350,22 @@ func (d *decoder) fresh(t reflect.Type) reflect.Value {
 	switch t {
 	case reflect.TypeFor[ECNSpec]():
 		return reflect.ValueOf(DefaultECN())
+	case reflect.TypeFor[PoolSpec]():
+		return reflect.ValueOf(defaultPool())
+	case reflect.TypeFor[GroupRule]():
+		return reflect.ValueOf(d.sw.groupRule())
+	case reflect.TypeFor[QueueRule]():
+		return reflect.ValueOf(d.sw.queueRule())
+	case reflect.TypeFor[WREDRule]():
+		return reflect.ValueOf(d.sw.wredRule())
+	case reflect.TypeFor[MapRule]():
+		return reflect.ValueOf(d.sw.mapRule())
+	case reflect.TypeFor[PFCRule]():
+		return reflect.ValueOf(d.sw.pfcRule())
+	case reflect.TypeFor[SchedulerRule]():
+		return reflect.ValueOf(d.sw.schedulerRule())
+	case reflect.TypeFor[WatchdogRule]():
+		return reflect.ValueOf(d.sw.watchdogRule())
 	case reflect.TypeFor[SwitchRule]():
 		return reflect.ValueOf(SwitchRule{Switch: d.spec.Switch})
 	case reflect.TypeFor[NICRule]():

@@ -37,6 +37,7 @@ func DefaultSwitch() SwitchSpec {
 			EgressAlpha: 1,
 		},
 		PFC: PFCSpec{
+			Mode:       "pfc",
 			Priorities: []int{3}, // the RoCE priority of vendors' guides (NVIDIA roce mode, Cisco AI/ML blueprint)
 			Quanta:     65535,    // the longest that IEEE 802.1Qbb, clause 36, can ask for
 			Refresh:    AutoValue[sim.Duration](),
@@ -52,8 +53,11 @@ func DefaultSwitch() SwitchSpec {
 			Gap:    100 * sim.Microsecond, // a choice, above the difference in delay of two paths
 			Hash:   "mix64",
 		},
-		Trust:   "dscp",
-		DSCPMap: map[int]int{26: 3, 48: 6}, // DSCP of RoCE and of CNPs in the guides above
+		Watchdog: noWatchdog(),
+		MapSpec: MapSpec{
+			Trust:   "dscp",
+			DSCPMap: map[int]int{26: 3, 48: 6}, // DSCP of RoCE and of CNPs in the guides above
+		},
 	}
 }
 
@@ -76,6 +80,7 @@ func DefaultNIC() NICSpec {
 		CNPPriority:   6,  // CNP_802P_PRIO, mlxconfig
 		CNPDSCP:       48, // CNP_DSCP, mlxconfig
 		AckDSCP:       -1,
+		TTL:           64, // RFC 1700; default of Linux
 		Encapsulation: "none",
 		Frame:         FrameSpec{Overhead: AutoValue[sim.Bytes]()},
 		AckEvery:      16, // a choice: responders coalesce as they please (InfiniBand Architecture, 9.7.5.1), and do

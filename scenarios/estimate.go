@@ -102,19 +102,18 @@ func (w *world) pilot() (disk int64, res pilotResult) {
 // countHops returns the packet-hops so far.
 func (w *world) countHops() uint64 {
 	hops := w.hops
-	count := func(c trace.Counter) {
-		if c.Name == trace.CountTxPackets {
-			hops += uint64(c.Value)
-		}
-	}
 	for i := range w.graph.Nodes {
-		if sw := w.switches[i]; sw != nil {
-			sw.Counters(0, count)
-		} else {
-			w.nics[i].Counters(0, count)
-		}
+		hops += w.sentBy(i)
 	}
 	return hops
+}
+
+// sentBy returns how many frames a node has sent since the counters were reset.
+func (w *world) sentBy(node int) uint64 {
+	if sw := w.switches[node]; sw != nil {
+		return sw.TxPackets()
+	}
+	return w.nics[node].TxPackets()
 }
 
 // prepare builds a scenario with its traffic.

@@ -103,7 +103,7 @@ func hpccTopology(c *hpcc.Case) topology.CustomParams {
 func hpccSwitch(sw SwitchSpec, c *hpcc.Case) SwitchSpec {
 	sw.Latency, sw.Mode = 0, "store_and_forward"
 	sw.Buffer = BufferSpec{Size: c.Config.Buffer, Alpha: 1.0 / 8, Reserve: HPCCReserve, XonOffset: HPCCXonOffset, EgressAlpha: 1, Headroom: Auto[sim.Bytes]{Auto: true}}
-	sw.PFC = PFCSpec{Priorities: []int{1, 2, 3, 4, 5, 6, 7}, Quanta: 65535}
+	sw.PFC = PFCSpec{Mode: "pfc", Priorities: []int{1, 2, 3, 4, 5, 6, 7}, Quanta: 65535}
 	sw.Scheduler = SchedulerSpec{Strict: []int{0}}
 	sw.Balance = BalanceSpec{Method: "ecmp", Hash: "hpcc", Same: true}
 	sw.Trust, sw.DSCPMap = "dscp", map[int]int{}

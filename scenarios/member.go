@@ -2,9 +2,12 @@ package scenarios
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 
 	"rdmasim/congestion"
+	"rdmasim/fabric"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
@@ -45,30 +48,44 @@ var catalogues = map[string]catalogue{
 	"topology":   catalogueOf("Topologies", topology.Topologies),
 	"congestion": catalogueOf("Congestion control", congestion.Algorithms),
 	"workload":   catalogueOf("Workloads", workload.Workloads),
+	"threshold":  catalogueOf("Thresholds", fabric.Thresholds),
+	"watchdog":   catalogueOf("PFC watchdogs", fabric.Watchdogs),
 }
 
 // paramsAt returns the parameters of the member that path ends at, such as
 // nic.congestion.dcqcn; nil if it ends anywhere else.
 func (s *Spec) paramsAt(path string) any {
+	v := reflect.ValueOf(s).Elem()
 	seg := split(path)
-	is := func(m Member, name string) any {
-		if m.Name == name {
+	for i, name := range seg {
+		t := v.Type()
+		switch {
+		case t == memberType || t == trafficType:
+			m, ok := v.Interface().(Member)
+			if !ok {
+				m = v.Interface().(TrafficSpec).Member
+			}
+			if i < len(seg)-1 || m.Name != name {
+				return nil
+			}
 			return m.Params
-		}
-		return nil
-	}
-	switch {
-	case len(seg) == 2 && seg[0] == "topology":
-		return is(s.Topology, seg[1])
-	case len(seg) == 3 && seg[0] == "nic" && seg[1] == "congestion":
-		return is(s.NIC.Congestion, seg[2])
-	case len(seg) == 3 && seg[0] == "traffic":
-		if i, err := strconv.Atoi(seg[1]); err == nil && i >= 0 && i < len(s.Traffic) {
-			return is(s.Traffic[i].Member, seg[2])
-		}
-	case len(seg) == 4 && seg[0] == "nics" && seg[2] == "congestion":
-		if i, err := strconv.Atoi(seg[1]); err == nil && i >= 0 && i < len(s.NICs) {
-			return is(s.NICs[i].NIC.Congestion, seg[3])
+		case isText(t):
+			return nil
+		case t.Kind() == reflect.Struct:
+			fields := fieldsOf(t)
+			k := slices.IndexFunc(fields, func(f field) bool { return f.key == name })
+			if k < 0 {
+				return nil
+			}
+			v = v.FieldByIndex(fields[k].index)
+		case t.Kind() == reflect.Slice:
+			n, err := strconv.Atoi(name)
+			if err != nil || n < 0 || n >= v.Len() {
+				return nil
+			}
+			v = v.Index(n)
+		default:
+			return nil
 		}
 	}
 	return nil

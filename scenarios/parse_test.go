@@ -211,6 +211,15 @@ func TestEveryMember(t *testing.T) {
 		"topology":   "traffic: [incast]\ntopology: {%s: {%s}}\n",
 		"congestion": "traffic: [incast]\ntopology: star\nnic: {congestion: {%s: {%s}}}\n",
 		"workload":   "topology: star\ntraffic: [{%s: {%s}}]\n",
+		"threshold":  "traffic: [incast]\ntopology: star\nswitch: {buffer: {groups: [{groups: [3], threshold: {%s: {%s}}}]}}\n",
+		"watchdog":   "traffic: [incast]\ntopology: star\nswitch: {watchdog: {%s: {%s}}}\n",
+	}
+	at := map[string]func(*Spec) Member{
+		"topology":   func(s *Spec) Member { return s.Topology },
+		"congestion": func(s *Spec) Member { return s.NIC.Congestion },
+		"workload":   func(s *Spec) Member { return s.Traffic[0].Member },
+		"threshold":  func(s *Spec) Member { return s.Switch.Buffer.Groups[0].Threshold },
+		"watchdog":   func(s *Spec) Member { return s.Switch.Watchdog },
 	}
 	for kind, c := range catalogues {
 		for _, name := range c.names() {
@@ -226,11 +235,10 @@ func TestEveryMember(t *testing.T) {
 				if preset != "" {
 					want = e.presets[preset]
 				}
-				m := map[string]Member{"topology": s.Topology, "congestion": s.NIC.Congestion, "workload": s.Traffic[0].Member}[kind]
 				if d := Defaults().NIC.Congestion; kind == "congestion" && preset == "" && name == d.Name {
 					want = d.Params // under a key with a default of the name, that default holds
 				}
-				require.Equal(t, Member{name, want}, m)
+				require.Equal(t, Member{name, want}, at[kind](s))
 				roundTrip(t, s)
 			}
 		}

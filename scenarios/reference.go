@@ -15,7 +15,7 @@ func Reference() string {
 	r.print("%s", referenceHead)
 	d := Defaults()
 	r.section("Top level", "", "", reflect.ValueOf(d))
-	for _, name := range []string{"topology", "congestion", "workload"} {
+	for _, name := range []string{"topology", "congestion", "workload", "threshold", "watchdog"} {
 		r.catalogue(catalogues[name])
 	}
 	return r.b.String()
@@ -109,12 +109,23 @@ func (r *reference) inner(f field, path string, v reflect.Value) {
 	case reflect.TypeFor[map[int]ECNSpec]():
 		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`.", reflect.ValueOf(DefaultECN()))
 	default:
-		if t.Kind() == reflect.Slice {
-			r.section("`"+path+"`", path, "A list, each item with these keys.", reflect.Zero(t.Elem()))
+		switch t.Kind() {
+		case reflect.Slice:
+			r.section("`"+path+"`", path, "A list, each item with these keys.", freshly(t.Elem()))
+			return
+		case reflect.Map:
+			r.section("`"+path+".QUEUE`", path, "Values per queue.", freshly(t.Elem()))
 			return
 		}
 		r.section("`"+path+"`", path, "", v)
 	}
+}
+
+// freshly returns what an item of a list starts from in a scenario that says
+// nothing else.
+func freshly(t reflect.Type) reflect.Value {
+	d := Defaults()
+	return (&decoder{spec: &d, sw: &d.Switch}).fresh(t)
 }
 
 func (r *reference) rule(path, base string) {
@@ -138,8 +149,11 @@ func isSection(t reflect.Type) bool {
 
 // anchor returns the link to a section, as GitHub makes it from the heading.
 func anchor(path string) string {
-	if strings.HasSuffix(path, "ecn") {
+	switch {
+	case strings.HasSuffix(path, ".ecn"):
 		path += ".priority"
+	case strings.HasSuffix(path, ".shape"):
+		path += ".queue"
 	}
 	return "#" + strings.ReplaceAll(strings.ToLower(path), ".", "")
 }

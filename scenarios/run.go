@@ -18,7 +18,8 @@ type Options struct {
 	Out      string // the run directory
 	Workers  int    // goroutines; 0 = 1
 	Progress func(Progress)
-	Version  string // of the program
+	Version  string          // of the program
+	Capture  *CaptureOptions // nil = none
 }
 
 // Progress is how far a run is.
@@ -63,6 +64,10 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	}
 	out, err := w.create(o)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.openCapture(out, o); err != nil {
+		out.Abort()
 		return nil, err
 	}
 	res, err := w.simulate(ctx, out, o)
@@ -148,9 +153,15 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 		if w.check != nil {
 			w.check(t)
 		}
+		w.lookForDeadlocks(t)
 		rows := 0
 		for _, k := range w.sinks {
 			rows += k.Len()
+		}
+		if failed == nil {
+			if failed = w.recorder.keep(); failed != nil {
+				cancel()
+			}
 		}
 		if rows >= drainAt && failed == nil {
 			if failed = w.drain(out); failed != nil {
@@ -182,6 +193,7 @@ func (w *world) drain(out *trace.Writer) error {
 
 // finish writes what is known only at the end.
 func (w *world) finish(out *trace.Writer, res *Result) error {
+	w.reportDeadlocks(res.End)
 	for _, n := range w.nics {
 		if n != nil {
 			n.Unfinished()
@@ -190,6 +202,11 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 	if err := w.drain(out); err != nil {
 		return err
 	}
+	notes, err := w.recorder.end()
+	if err != nil {
+		return err
+	}
+	res.Notes = append(res.Notes, notes...)
 	if w.spec.hpccCase != nil {
 		if err := w.fctFile(out); err != nil {
 			return err
@@ -236,17 +253,11 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 
 // resetStat begins the measured interval after the warm-up.
 func (w *world) resetStat(t sim.Time) {
+	w.hops = w.countHops()
 	for i := range w.graph.Nodes {
-		count := func(c trace.Counter) {
-			if c.Name == trace.CountTxPackets {
-				w.hops += uint64(c.Value)
-			}
-		}
 		if sw := w.switches[i]; sw != nil {
-			sw.Counters(t, count)
 			sw.ResetStat(t)
 		} else {
-			w.nics[i].Counters(t, count)
 			w.nics[i].ResetStat(t)
 		}
 	}

@@ -29,6 +29,7 @@ type Spec struct {
 	NIC         NICSpec       `key:"nic" doc:"every NIC"`
 	NICs        []NICRule     `key:"nics" doc:"exceptions: hosts whose name matches take these values instead"`
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
+	Routes      []RouteRule   `key:"routes" doc:"static routes: at some switches, traffic to some hosts leaves by other ports than those of a shortest path; they may loop"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
@@ -59,17 +60,22 @@ type SeriesSpec struct {
 
 // SwitchSpec describes a switch.
 type SwitchSpec struct {
-	Latency   sim.Duration    `key:"latency" doc:"pipeline latency"`
-	Mode      string          `key:"mode" oneof:"store_and_forward,cut_through" doc:"when a frame is handed on: when it is complete, or at its header"`
-	Buffer    BufferSpec      `key:"buffer" doc:"shared packet buffer"`
-	PFC       PFCSpec         `key:"pfc" doc:"priority flow control"`
-	ECN       map[int]ECNSpec `key:"ecn" keys:"0..7" doc:"marking per priority"`
-	ECNByRate []ECNRateSpec   `key:"ecn_by_rate" doc:"marking for ports of one rate, instead of ecn"`
-	Scheduler SchedulerSpec   `key:"scheduler" doc:"egress scheduling"`
-	Balance   BalanceSpec     `key:"balance" doc:"choice among equal-cost paths"`
-	Trust     string          `key:"trust" oneof:"dscp,pcp" doc:"which field selects the priority"`
-	DSCPMap   map[int]int     `key:"dscp_map" keys:"0..63" range:"0..7" doc:"DSCP to priority; DSCPs not named go to priority 0"`
-	VTEP      bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
+	Latency    sim.Duration    `key:"latency" doc:"pipeline latency"`
+	Mode       string          `key:"mode" oneof:"store_and_forward,cut_through" doc:"when a frame is handed on: when it is complete, or at its header"`
+	Buffer     BufferSpec      `key:"buffer" doc:"shared packet buffer"`
+	PFC        PFCSpec         `key:"pfc" doc:"priority flow control"`
+	Watchdog   Member          `key:"watchdog" catalogue:"watchdog" doc:"PFC watchdog: one flavour of the catalogue with its parameters"`
+	Watchdogs  []WatchdogRule  `key:"watchdogs" doc:"exceptions: ports with another watchdog"`
+	ECN        map[int]ECNSpec `key:"ecn" keys:"0..7" doc:"marking per priority"`
+	ECNByRate  []ECNRateSpec   `key:"ecn_by_rate" doc:"marking for ports of one rate, instead of ecn"`
+	WRED       []WREDRule      `key:"wred" doc:"drop and mark curves per colour, instead of ecn in the queues that they name"`
+	Scheduler  SchedulerSpec   `key:"scheduler" doc:"egress scheduling"`
+	Schedulers []SchedulerRule `key:"schedulers" doc:"exceptions: ports with another scheduler"`
+	Balance    BalanceSpec     `key:"balance" doc:"choice among equal-cost paths"`
+	MapSpec                    // trust, dscp_map and what follows from the class
+	Maps       []MapRule       `key:"maps" doc:"exceptions: ports with other maps"`
+	ColorMap   map[int]string  `key:"color_map" keys:"0..63" oneof:"green,yellow,red" doc:"DSCP to drop precedence, for wred; DSCPs not named are green"`
+	VTEP       bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
 }
 
 // Auto is a value that may be given or computed.
@@ -87,11 +93,20 @@ type BufferSpec struct {
 	XonOffset sim.Bytes       `key:"xon_offset" doc:"resume when shared use is so far below the threshold"`
 	// EgressAlpha bounds lossy queues: tail drop at this multiple of the free buffer.
 	EgressAlpha sim.Ratio `key:"egress_alpha" doc:"dynamic limit of a lossy egress queue"`
+
+	Xon          sim.Bytes   `key:"xon" doc:"resume at this shared use, or xon_offset below the threshold, whichever is more"`
+	HeadroomPool sim.Bytes   `key:"headroom_pool" doc:"headroom that all groups of the switch share, instead of one each; 0B: one each"`
+	Cell         sim.Bytes   `key:"cell" doc:"size of a cell: a frame takes whole cells, and thresholds are rounded down to cells; 0B: bytes are counted"`
+	Pools        []PoolSpec  `key:"pools" doc:"parts of the buffer, instead of one for everything"`
+	Groups       []GroupRule `key:"groups" doc:"priority groups with values of their own; of several rules that match, the last holds"`
+	Queues       []QueueRule `key:"queues" doc:"egress queues with values of their own; of several rules that match, the last holds"`
 }
 
 // PFCSpec describes priority flow control.
 type PFCSpec struct {
+	Mode       string             `key:"mode" oneof:"pfc,global" doc:"pfc: a pause per priority; global: 802.3x pauses that stop the whole link"`
 	Priorities []int              `key:"priorities" range:"0..7" doc:"lossless priorities"`
+	Ports      []PFCRule          `key:"ports" doc:"exceptions: ports with other lossless priorities"`
 	Quanta     int                `key:"quanta" range:"1..65535" doc:"pause time asked for, in units of 512 bit times"`
 	Refresh    Auto[sim.Duration] `key:"refresh" doc:"auto (half of the pause time), or how often XOFF is repeated while it holds"`
 	Timer      bool               `key:"timer" doc:"false: a pause lasts until XON, as some simulators have it"`
@@ -118,6 +133,10 @@ type SchedulerSpec struct {
 	Strict  []int       `key:"strict" range:"0..7" doc:"priorities served first, the highest number first"`
 	Weights map[int]int `key:"weights" keys:"0..7" range:"1..127" doc:"DWRR weights of the others, default 1"`
 	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: one packet per turn"`
+
+	Groups []ETSGroupSpec    `key:"groups" doc:"ETS groups: queues that share a part of the link"`
+	Shape  map[int]ShapeSpec `key:"shape" keys:"0..7" doc:"largest rate per queue"`
+	Port   ShapeSpec         `key:"port" doc:"largest rate of the port as a whole; rate 0bps: that of the link"`
 }
 
 // BalanceSpec chooses among equal-cost next hops.
@@ -139,6 +158,7 @@ type NICSpec struct {
 	CNPPriority   int             `key:"cnp_priority" range:"0..7" doc:"priority of CNPs"`
 	CNPDSCP       int             `key:"cnp_dscp" range:"0..63" doc:"DSCP of CNPs"`
 	AckDSCP       int             `key:"ack_dscp" range:"-1..63" doc:"DSCP of ACK and NAK; -1: that of the data"`
+	TTL           int             `key:"ttl" range:"1..255" doc:"IPv4 time to live of what the NIC sends: a switch takes one away and discards what has none left"`
 	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet from host to host: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
 	Frame         FrameSpec       `key:"frame" doc:"sizes instead of the true RoCEv2 ones, for comparisons"`
 	AckEvery      int             `key:"ack_every" range:"1..65536" doc:"packets per ACK; the last packet of a message is always acknowledged"`
@@ -152,6 +172,7 @@ type NICSpec struct {
 	RxBuffer      sim.Bytes       `key:"rx_buffer" doc:"receive buffer in front of a slow host"`
 	RxXoff        Auto[sim.Bytes] `key:"rx_xoff" doc:"receive buffer use at which the NIC pauses the switch; auto leaves the headroom of the link free"`
 	SourcePorts   string          `key:"source_ports" oneof:"hash,sequential,fixed" doc:"rule for UDP source ports: of hosts, QP and index; 10000 and up per pair of hosts; or one for all"`
+	PauseWatchdog sim.Duration    `key:"pause_watchdog" doc:"after a pause of its own has lasted so long, the NIC gives it up and drops what does not fit, until its host has caught up; 0s: never"`
 	NackInterval  sim.Duration    `key:"nack_interval" doc:"repeat a NAK for the same packet after this time; 0s = once per episode"`
 }
 

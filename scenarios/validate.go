@@ -31,7 +31,7 @@ func Validate(s *Spec) error {
 	if err := s.walk(reflect.ValueOf(s).Elem(), "", nil); err != nil {
 		return err
 	}
-	checks := []func() error{s.checkRun, s.checkSeries, s.checkLinks, s.checkTraffic, s.checkExpect,
+	checks := []func() error{s.checkRun, s.checkSeries, s.checkLinks, s.checkRoutes, s.checkTraffic, s.checkExpect,
 		func() error { return s.checkSwitch(&s.Switch, "switch") },
 		func() error { return s.checkNIC(&s.NIC, "nic") },
 	}

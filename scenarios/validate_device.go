@@ -15,9 +15,6 @@ func (s *Spec) checkSwitch(w *SwitchSpec, path string) error {
 	if err := s.distinct(w.PFC.Priorities, path+".pfc.priorities"); err != nil {
 		return err
 	}
-	if err := s.distinct(w.Scheduler.Strict, path+".scheduler.strict"); err != nil {
-		return err
-	}
 	if err := s.checkECN(w.ECN, path+".ecn"); err != nil {
 		return err
 	}
@@ -33,18 +30,13 @@ func (s *Spec) checkSwitch(w *SwitchSpec, path string) error {
 			return err
 		}
 	}
-	for p := range 8 {
-		if _, ok := w.Scheduler.Weights[p]; ok && slices.Contains(w.Scheduler.Strict, p) {
-			return s.errorAt(path+".scheduler.weights."+strconv.Itoa(p), "", "priority %d is served strictly and takes no weight: remove it from strict or from weights", p)
-		}
-	}
 	if w.PFC.Timer && !w.PFC.Refresh.Auto && w.PFC.Refresh.Value == 0 {
 		return s.errorAt(path+".pfc.refresh", "0s", "want auto, or more than 0s")
 	}
 	if w.Balance.Method == "flowlet" && w.Balance.Gap == 0 {
 		return s.errorAt(path+".balance.gap", "0s", "want more than 0s for flowlets")
 	}
-	return nil
+	return s.checkRules(w, path)
 }
 
 func (s *Spec) checkBuffer(w *SwitchSpec, path string) error {

@@ -238,7 +238,7 @@ func ParseLength(s string) (Length, error) {
 	return Length(v), err
 }
 
-// ParseRatio reads 0.2, 20% or 1/5.
+// ParseRatio reads 0.2, 20%, 1/5 or a power of two such as 2^-3.
 func ParseRatio(s string) (Ratio, error) {
 	t := strings.TrimSpace(s)
 	bad := fmt.Errorf("%q is not a ratio: write 0.2, 20%% or 1/5", s)
@@ -247,7 +247,13 @@ func ParseRatio(s string) (Ratio, error) {
 		t, scale = strings.TrimSpace(p), 100
 	}
 	var v float64
-	if a, b, ok := strings.Cut(t, "/"); ok {
+	if n, ok := strings.CutPrefix(t, "2^"); ok {
+		e, err := strconv.Atoi(strings.TrimSpace(n))
+		if err != nil || e < -64 || e > 64 {
+			return 0, bad
+		}
+		v = math.Ldexp(1, e)
+	} else if a, b, ok := strings.Cut(t, "/"); ok {
 		x, err1 := strconv.ParseFloat(strings.TrimSpace(a), 64)
 		y, err2 := strconv.ParseFloat(strings.TrimSpace(b), 64)
 		if err1 != nil || err2 != nil || y == 0 {

@@ -51,6 +51,7 @@ func (f *fakeProduct) product() product {
 			r.Dir = opt.Out
 			return &r, os.MkdirAll(opt.Out, 0o777)
 		},
+		deadlock: func(*scenarios.Spec) (*scenarios.DeadlockCheck, error) { return &scenarios.DeadlockCheck{}, nil },
 		estimate: func(*scenarios.Spec) (*estimate, error) {
 			return &estimate{Hosts: 128, Switches: 80, Links: 384, PacketHops: 1.25e6, WallSeconds: 0.31, MemoryBytes: 40 * sim.MB, DiskBytes: 2 * sim.MB}, nil
 		},
@@ -198,7 +199,7 @@ func TestOtherCommands(t *testing.T) {
 		"version":   versionLine() + "\n",
 		"--version": versionLine() + "\n",
 		"check demo": "scenario     demo  ok\n" +
-			"fabric       128 hosts, 80 switches, 384 links\npacket-hops  about 1.2M\nwall time    about 0.3 s\nmemory       about 40 MB\ndisk         about 2 MB\n",
+			"fabric       128 hosts, 80 switches, 384 links\ndeadlock     not possible: no priority is lossless\npacket-hops  about 1.2M\nwall time    about 0.3 s\nmemory       about 40 MB\ndisk         about 2 MB\n",
 	} {
 		code, stdout, stderr := command(&fakeProduct{}, line)
 		assert.Equal(t, exitOK, code, "%s: %s", line, stderr)

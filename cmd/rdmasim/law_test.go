@@ -46,11 +46,12 @@ var law = []article{
 	{pkg: "sim/stat", may: ground, reason: "statistics know numbers, and no model", model: true},
 	{pkg: "sim/simtest", may: []string{"sim", "sim/trace", "sim/stat"}, reason: "test helpers serve every package, so they import none but sim's"},
 
-	{pkg: "fabric", may: []string{"sim", "sim/trace", "fabric/packet", "fabric/ecmp"}, reason: "a switch sees frames and time; NICs, traffic and scenarios are above it", model: true},
+	{pkg: "fabric", may: []string{"sim", "sim/trace", "sim/stat", "fabric/packet", "fabric/ecmp"}, reason: "a switch sees frames and time; NICs, traffic and scenarios are above it", model: true},
 	{pkg: "fabric/packet", may: ground, reason: "frames are leaf values", model: true},
 	{pkg: "fabric/ecmp", may: []string{"sim", "fabric/packet"}, reason: "a hash of a frame's addresses is a function", model: true},
 	{pkg: "fabric/topology", may: ground, reason: "a graph is data", model: true},
-	{pkg: "fabric/capture", may: []string{"sim", "sim/trace", "fabric/packet"}, reason: "captures translate frames, nothing more"},
+	{pkg: "fabric/capture", may: []string{"sim", "fabric/packet", "verbs"}, reason: "captures translate frames, nothing more"},
+	{pkg: "fabric/capture/analysis", may: []string{"sim", "sim/trace", "sim/stat", "fabric/capture"}, reason: "what a capture tells comes from its frames, and not from a model of what sent them"},
 	{pkg: "fabric/switchconf", may: ground, reason: "a switch configuration is data", model: true},
 	{pkg: "fabric/netem", may: ground, reason: "a real host's queues know no simulated fabric"},
 
@@ -62,7 +63,7 @@ var law = []article{
 	{pkg: "verbs/ibv", may: []string{"sim", "verbs"}, reason: "real hardware knows no simulated fabric"},
 	{pkg: "verbs/verbstest", may: []string{"sim", "verbs"}, reason: "one contract for both worlds names neither"},
 
-	{pkg: "scenarios", may: append([]string{"fabric/capture", "fabric/netem", "fabric/switchconf", "verbs/ibv", "scenarios/workload", "scenarios/fault", "scenarios/hpcc", "scenarios/library", "reports/metric"}, allModels...), reason: "scenarios build and run everything, and read results only through reports/metric"},
+	{pkg: "scenarios", may: append([]string{"fabric/capture", "fabric/capture/analysis", "fabric/netem", "fabric/switchconf", "verbs/ibv", "scenarios/workload", "scenarios/fault", "scenarios/hpcc", "scenarios/library", "reports/metric"}, allModels...), reason: "scenarios build and run everything, and read results only through reports/metric"},
 	{pkg: "scenarios/workload", may: []string{"sim", "verbs"}, reason: "traffic sees only verbs, so that it runs on both worlds", model: true},
 	{pkg: "scenarios/fault", may: append([]string{"fabric/netem"}, allModels...), reason: "a fault reaches the fabric and its NICs, and not the scenario", model: true},
 	{pkg: "scenarios/hpcc", may: []string{"sim", "fabric/ecmp"}, reason: "a foreign format is read into plain values and builds nothing", model: true},
@@ -81,7 +82,7 @@ var law = []article{
 	{pkg: "reports/page", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure"}, reason: reportsReason},
 	{pkg: "reports/reporttest", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
 
-	{pkg: "cmd/rdmasim", may: append([]string{"scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/validation", "fabric/capture", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page"}, allModels...), reason: "commands stand on scenarios and reports"},
+	{pkg: "cmd/rdmasim", may: append([]string{"scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/validation", "fabric/capture", "fabric/capture/analysis", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page"}, allModels...), reason: "commands stand on scenarios and reports"},
 }
 
 // owners are the packages that alone may know a third-party module, by the

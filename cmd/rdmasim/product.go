@@ -19,6 +19,8 @@ type product struct {
 	run func(ctx context.Context, spec *scenarios.Spec, opt runOptions) (*runResult, error)
 	// estimate says what a run will cost, and what its fabric is.
 	estimate func(spec *scenarios.Spec) (*estimate, error)
+	// deadlock says whether the routes of a scenario make a deadlock possible.
+	deadlock func(spec *scenarios.Spec) (*scenarios.DeadlockCheck, error)
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
 	// compare draws the comparison of several runs into out and returns it as

@@ -25,6 +25,7 @@ func realProduct() product {
 		load:     scenarios.Load,
 		run:      realRun,
 		estimate: realEstimate,
+		deadlock: scenarios.CheckDeadlock,
 		page:     realPage,
 		compare:  realCompare,
 		metrics:  metric.Load,

@@ -18,6 +18,7 @@ import (
 // runFlags are the flags of `rdmasim run`.
 type runFlags struct {
 	loadFlags
+	capture                       captureFlags
 	out                           string
 	workers                       int
 	jsonProgress, noReport, quiet bool
@@ -65,7 +66,7 @@ func newRun(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run SCENARIO",
 		Short: "Run a scenario and draw its report",
-		Long:  runLong,
+		Long:  runLong + "\n" + captureHelp,
 		Example: `  rdmasim run incast-8to1
   rdmasim run incast-8to1 --seed 7 --set switch.buffer.alpha=1/16 --out runs/alpha16
   rdmasim run simulation/mix/config.txt --compat hpcc`,
@@ -75,7 +76,8 @@ func newRun(a *app) *cobra.Command {
 			return a.runScenario(cmd.Context(), args[0], f)
 		},
 	}
-	f.register(cmd)
+	f.loadFlags.register(cmd)
+	f.capture.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.out, "out", "", "run directory `DIR` (default runs/NAME-N)")
 	cmd.Flags().IntVar(&f.workers, "workers", 1, "`N` threads that simulate, 0 for one per core; results do not depend on it")
 	cmd.Flags().BoolVar(&f.jsonProgress, "json-progress", false, "progress as one JSON object per second on stderr")
@@ -89,6 +91,10 @@ func (a *app) runScenario(ctx context.Context, name string, f *runFlags) error {
 	if f.workers < 0 || f.workers > maxWorkers {
 		return inputError(fmt.Errorf("--workers %d: want 0 (one per core) to %d", f.workers, maxWorkers))
 	}
+	capture, err := f.capture.options()
+	if err != nil {
+		return inputError(err)
+	}
 	spec, err := a.load(name, f.settings())
 	if err != nil {
 		return inputError(err)
@@ -97,7 +103,7 @@ func (a *app) runScenario(ctx context.Context, name string, f *runFlags) error {
 	if err != nil {
 		return inputError(err)
 	}
-	res, err := a.simulate(ctx, spec, out, f)
+	res, err := a.simulate(ctx, spec, out, f, capture)
 	if err != nil {
 		return err
 	}
@@ -125,7 +131,7 @@ func (a *app) runScenario(ctx context.Context, name string, f *runFlags) error {
 const maxWorkers = 1024
 
 // simulate runs spec with progress shown and interrupts heeded.
-func (a *app) simulate(ctx context.Context, spec *scenarios.Spec, out string, f *runFlags) (*runResult, error) {
+func (a *app) simulate(ctx context.Context, spec *scenarios.Spec, out string, f *runFlags, capture *scenarios.CaptureOptions) (*runResult, error) {
 	meter := a.newMeter(f)
 	ctx, stop := a.interrupts(ctx, func() {
 		meter.clear()
@@ -136,7 +142,7 @@ func (a *app) simulate(ctx context.Context, spec *scenarios.Spec, out string, f 
 	if workers == 0 {
 		workers = runtime.NumCPU()
 	}
-	res, err := a.run(ctx, spec, runOptions{Out: out, Workers: workers, Progress: meter.update})
+	res, err := a.run(ctx, spec, runOptions{Out: out, Workers: workers, Progress: meter.update, Capture: capture})
 	meter.finish()
 	var marked *exitError
 	switch {

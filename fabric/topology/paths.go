@@ -54,7 +54,7 @@ func (r *Routes) after(host int, hop uint16, dst int) int {
 	n := 0
 	for ; node != r.endpoints[dst].Node; n++ {
 		next := r.Next(node, dst)
-		if len(next) == 0 {
+		if len(next) == 0 || n > len(r.graph.Nodes) { // no path, or static routes in a loop
 			return -1
 		}
 		node = r.Peer(node, next[0])
@@ -90,7 +90,7 @@ func (r *Routes) CountPaths(src, dst int) uint64 {
 		reach(paths, &level, r.Peer(node, hop), 1)
 	}
 	target := r.endpoints[dst].Node
-	for len(level) > 0 {
+	for steps := 0; len(level) > 0 && steps <= len(r.graph.Nodes); steps++ {
 		if level[0] == target {
 			return paths[target]
 		}
@@ -122,6 +122,9 @@ func (r *Routes) Path(src, dst int, pick func(node, n int) int) []Hop {
 	}
 	var path []Hop
 	for target := r.endpoints[dst].Node; node != target; hops = r.Next(node, dst) {
+		if len(hops) == 0 || len(path) > len(r.graph.Nodes) { // static routes that drop or loop
+			return nil
+		}
 		port := hops[pick(node, len(hops))]
 		if port&LAGHop != 0 {
 			members := r.LAG(node, port)

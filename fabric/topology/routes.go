@@ -32,6 +32,8 @@ type Routes struct {
 
 	lagFirst []int32 // by node: number of its first LAG; one more at the end
 	lagPorts [][]uint16
+
+	over *overrides // static routes, nil = none
 }
 
 // attached is the entry of a switch for endpoints on its own ports.
@@ -46,8 +48,14 @@ type localHop struct {
 // Next returns the equal-cost next hops from a node towards an endpoint, in
 // order of the neighbour's node number, then of port: ports, or LAGHop plus the
 // number of a LAG. It is empty where there is no path, and at the endpoint's own
-// host. For a host it holds the ports that begin a shortest path.
+// host. For a host it holds the ports that begin a shortest path. Static routes
+// come first where there are any (see Override).
 func (r *Routes) Next(node, endpoint int) []uint16 {
+	if r.over != nil {
+		if set, ok := r.over.next(node, endpoint); ok {
+			return set
+		}
+	}
 	row := r.row[node]
 	if row < 0 {
 		return r.fromHost(node, int(-1-row), endpoint)

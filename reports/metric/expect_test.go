@@ -91,7 +91,7 @@ func TestExpectationErrorsSayWhatIsValid(t *testing.T) {
 
 func TestJUnit(t *testing.T) {
 	m := incast().metrics(t)
-	ok, err := m.Check([]string{"packets.dropped.lossless == 0", "goodput_bps.total > 85Gbps", "flows.fct_s.max <= 3ms", "pfc.deadlocks == 0"})
+	ok, err := m.Check([]string{"packets.dropped.lossless == 0", "goodput_bps.total > 85Gbps", "flows.fct_s.max <= 3ms", "icrc.invalid == 0"})
 	require.NoError(t, err)
 	require.False(t, ok)
 	p, err := m.JUnit()

@@ -117,7 +117,7 @@ type PFC struct {
 	MaxWhere    string   `json:"max_paused_where"`
 	Storms      *int64   `json:"storms" doc:"episodes longer than storm_threshold_s"`
 	Threshold   float64  `json:"storm_threshold_s" unit:"s" doc:"length beyond which an episode is a storm"`
-	Deadlocks   *int64   `json:"deadlocks" doc:"cyclic waits of paused ports"`
+	Deadlocks   *int64   `json:"deadlocks" doc:"cyclic waits of paused ports that nothing in the fabric could end"`
 }
 
 // Queue is the worst egress queue: the one with the highest maximum. Queues of

@@ -23,7 +23,7 @@ func (c class) String() string {
 }
 
 // pfcFigures returns pfc. Only what a simulation counts fully may be 0 by its
-// absence; deadlocks are null: nothing looks for them.
+// absence: a simulation looks for deadlocks too.
 func pfcFigures(run *trace.Run, t totals, counters []trace.Counter, measured sim.Duration) (PFC, error) {
 	p := PFC{
 		Xoff:      t.count(trace.CountPFCXoffTx),
@@ -52,6 +52,13 @@ func pfcFigures(run *trace.Run, t totals, counters []trace.Counter, measured sim
 		if measured > 0 {
 			p.MaxPaused = number(most / measured.Seconds())
 		}
+	}
+	deadlocks, err := deadlocks(run)
+	if err != nil {
+		return p, err
+	}
+	if t.complete || deadlocks > 0 {
+		p.Deadlocks = &deadlocks
 	}
 	storms, err := storms(run, counters)
 	if err == nil && (t.complete || storms > 0) {
@@ -93,4 +100,15 @@ func storms(run *trace.Run, counters []trace.Counter) (int64, error) {
 		}
 	}
 	return max(byEvents, byCounters), nil
+}
+
+// deadlocks counts the cyclic waits that the run has found.
+func deadlocks(run *trace.Run) (n int64, err error) {
+	for _, err := range run.Events(trace.EventDeadlock) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
 }

@@ -14,9 +14,6 @@ var (
 	_ = register("P4", Row{Title: "PFC watchdog", Hard: true,
 		Explain: "A watchdog that polls counters each P and asks for a storm of D finds one within (D, D + P]. Source: SONiC pfcwd.",
 		Lacks:   "switches have no watchdog"})
-	_ = register("P5", Row{Title: "deadlock of a routing loop", Hard: true,
-		Explain: "n switches in a loop of links of rate B deadlock if and only if packets enter at more than n B / TTL. Source: Hu et al., HotNets'16, section 3.",
-		Lacks:   "routes follow shortest paths: a loop needs static routes, and its gate a test for deadlock"})
 	_ = register("S1", Row{Title: "switch tests of operators", Hard: true,
 		Explain: "Dequeue ECN, RED accuracy, ECN of two priorities, PFC and global pause, watchdog, many to one, mixed speed, RoCEv2 1:1 and N:1. Source: test plans of sonic-net/sonic-mgmt.",
 		Lacks:   "storms with a beginning and an end, traffic of a fixed rate without transport, and 802.3x pauses are faults and generators that scenarios do not have"})

@@ -80,7 +80,7 @@ var Workloads = sim.NewCatalogue[Workload]("workload")
 // Nop is an Instance that does nothing; embed it and override what is needed.
 type Nop struct{}
 
-func (Nop) Start(Host)                                               {}
+func (Nop) Start(Host)                                                {}
 func (Nop) OnAccept(Host, verbs.Connection, int, uint64)              {}
 func (Nop) OnCompletion(Host, verbs.Connection, verbs.WorkCompletion) {}
-func (Nop) OnTimer(Host, uint64)                                     {}
+func (Nop) OnTimer(Host, uint64)                                      {}

@@ -7,41 +7,17 @@ import (
 	"rdmasim/sim"
 )
 
-// subBits gives 1<<subBits buckets per octave: values in one bucket differ by
-// at most 1/8 of the smaller.
-const subBits = 3
-
 // Residence is a log-linear histogram of how long a whole quantity, such as the
 // bytes in a queue, stayed at each value: the source of time-weighted means and
 // quantiles. Values below 16 have buckets of their own; above, an octave has 8
 // buckets. Mean, minimum and maximum are exact. Memory grows with the logarithm of the
 // largest value, at most 4 KiB. The zero value is ready for use.
 type Residence struct {
-	time     []sim.Duration // per bucket
+	held     Histogram
 	total    sim.Duration
 	hi, lo   uint64 // integral of value x picoseconds, 128 bits
 	min, max int64
 	any      bool
-}
-
-// bucketOf returns the bucket of a value v >= 0.
-func bucketOf(v int64) int {
-	u := uint64(v)
-	if u < 1<<(subBits+1) {
-		return int(u)
-	}
-	shift := bits.Len64(u) - subBits - 1
-	return shift<<subBits + int(u>>shift)
-}
-
-// upper returns the largest value of a bucket.
-func upper(bucket int) int64 {
-	if bucket < 1<<(subBits+1) {
-		return int64(bucket)
-	}
-	shift := bucket>>subBits - 1
-	u := uint64(bucket&(1<<subBits-1) | 1<<subBits)
-	return int64((u+1)<<shift - 1)
 }
 
 // Add records that the quantity was v for the time d. Negative values count as
@@ -55,11 +31,7 @@ func (r *Residence) Add(v int64, d sim.Duration) {
 	if d <= 0 {
 		return
 	}
-	b := bucketOf(v)
-	if b >= len(r.time) {
-		r.time = append(r.time, make([]sim.Duration, b+1-len(r.time))...)
-	}
-	r.time[b] += d
+	r.held.Add(BucketOf(v), d)
 	r.total += d
 	hi, lo := bits.Mul64(uint64(v), uint64(d))
 	var carry uint64
@@ -101,13 +73,8 @@ func (r *Residence) Quantile(p float64) int64 {
 	}
 	need := sim.Duration(math.Ceil(p * float64(r.total)))
 	need = min(max(need, 1), r.total)
-	var sum sim.Duration
-	for b, d := range r.time {
-		if sum += d; sum >= need {
-			return min(upper(b), r.max)
-		}
-	}
-	return r.max
+	v, _ := r.held.Quantile(need)
+	return min(v, r.max)
 }
 
 // Merge adds what o recorded.
@@ -119,23 +86,15 @@ func (r *Residence) Merge(o *Residence) {
 		r.min, r.max, r.any = o.min, o.max, true
 	}
 	r.min, r.max = min(r.min, o.min), max(r.max, o.max)
-	if n := len(o.time) - len(r.time); n > 0 {
-		r.time = append(r.time, make([]sim.Duration, n)...)
-	}
-	for b, d := range o.time {
-		r.time[b] += d
-	}
+	r.held.Merge(&o.held)
 	r.total += o.total
 	var carry uint64
 	r.lo, carry = bits.Add64(r.lo, o.lo, 0)
 	r.hi, _ = bits.Add64(r.hi, o.hi, carry)
 }
 
-// Reset forgets everything, as at the end of a warm-up, and keeps the memory.
-func (r *Residence) Reset() {
-	clear(r.time)
-	*r = Residence{time: r.time[:0]}
-}
+// Reset forgets everything, as at the end of a warm-up.
+func (r *Residence) Reset() { *r = Residence{} }
 
 // Level follows a quantity that changes in steps and feeds a Residence: the
 // value set last holds until the next Set.

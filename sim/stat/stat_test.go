@@ -54,21 +54,21 @@ func TestJain(t *testing.T) {
 func TestBuckets(t *testing.T) {
 	last := -1
 	for v := int64(0); v < 5000; v++ {
-		b := bucketOf(v)
+		b := BucketOf(v)
 		require.True(t, b == last || b == last+1, "value %d: bucket %d after %d", v, b, last)
 		if b != last {
-			require.True(t, b == 0 || upper(b-1) == v-1, "bucket %d ends at %d", b-1, upper(b-1))
+			require.True(t, b == 0 || Upper(b-1) == v-1, "bucket %d ends at %d", b-1, Upper(b-1))
 		}
 		last = b
 	}
 	for v := int64(1); v > 0; v *= 3 {
-		u := upper(bucketOf(v))
+		u := Upper(BucketOf(v))
 		require.GreaterOrEqual(t, u, v)
 		require.LessOrEqual(t, float64(u), 1.125*float64(v))
 	}
-	require.Equal(t, int64(math.MaxInt64), upper(bucketOf(math.MaxInt64)))
-	require.Less(t, bucketOf(math.MaxInt64), 512, "4 KiB")
-	require.Equal(t, 8, bucketOf(1<<20)-bucketOf(1<<19), "8 buckets per octave")
+	require.Equal(t, int64(math.MaxInt64), Upper(BucketOf(math.MaxInt64)))
+	require.Less(t, BucketOf(math.MaxInt64), 512, "4 KiB")
+	require.Equal(t, 8, BucketOf(1<<20)-BucketOf(1<<19), "8 buckets per octave")
 }
 
 // A ramp that spends 1 us at each of 0..999: mean 499.5, quantiles known.

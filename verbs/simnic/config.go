@@ -94,6 +94,7 @@ type Config struct {
 	Priority, DSCP       uint8
 	AckPriority, AckDSCP int // -1 = those of the data
 	CNPPriority, CNPDSCP uint8
+	TTL                  uint8    // of every packet sent, IPv4 time to live
 	AckUnpausable        bool     // ACKs leave the NIC whatever is paused
 	PriorityDSCP         [8]uint8 // DSCP of data sent with another priority than Priority
 

@@ -19,7 +19,7 @@ func (n *NIC) event(kind trace.EventKind, q *qp, cause string) {
 // finish reports a message that has ended.
 func (n *NIC) finish(q *qp, m *message, status verbs.Status) {
 	n.outstanding--
-	n.flow(q, m, n.node.Now(), m.length, status.String())
+	n.flow(q, m, n.node.Now(), n.acknowledged(q, m), status.String())
 	n.activity()
 }
 
@@ -44,20 +44,24 @@ func (n *NIC) clientName(c int32) string {
 // Unfinished reports every message that has not ended, with the payload that
 // was acknowledged.
 func (n *NIC) Unfinished() {
-	mtu := sim.Bytes(n.cfg.Sizes.Payload)
 	for _, q := range n.qps {
 		if q.handle == nil {
 			continue
 		}
 		for i := q.head; i < len(q.msgs); i++ {
 			m := &q.msgs[i]
-			var got sim.Bytes
-			if q.una > m.first {
-				got = min(sim.Bytes(q.una-m.first)*mtu, m.length)
-			}
-			n.flow(q, m, -1, got, "unfinished")
+			n.flow(q, m, -1, n.acknowledged(q, m), trace.StatusUnfinished)
 		}
 	}
+}
+
+// acknowledged returns the payload of a message that its responder has
+// acknowledged.
+func (n *NIC) acknowledged(q *qp, m *message) sim.Bytes {
+	if q.una <= m.first {
+		return 0
+	}
+	return min(sim.Bytes(q.una-m.first)*sim.Bytes(n.cfg.Sizes.Payload), m.length)
 }
 
 func (n *NIC) logPause(port int) {
@@ -180,6 +184,15 @@ func (n *NIC) ResetStat(now sim.Time) {
 		p.binBytes = 0
 		p.binPause = [8]sim.Duration{}
 	}
+}
+
+// TxPackets returns how many frames the NIC has sent since the counters were
+// reset.
+func (n *NIC) TxPackets() (sum uint64) {
+	for i := range n.ports {
+		sum += n.ports[i].TxPackets()
+	}
+	return sum
 }
 
 // Counters reports the totals at the end of the measured interval.

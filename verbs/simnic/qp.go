@@ -163,7 +163,7 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	size := n.cfg.Sizes.data(int(payload), first, m.op, last)
 	k := packet.Packet{Kind: packet.Data, Sent: now, Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		PSN: uint32(q.nxt) & psnMask, Size: uint16(size), Payload: uint16(payload), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: 64, Flags: flags}
+		Opcode: uint8(m.op), Prio: q.prio, DSCP: q.dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags}
 	if q.peerQP == 0 {
 		k.Aux, k.DstQP, k.Classes = uint32(q.private), uint32(q.private>>32), uint8(q.client)
 		k.Flags |= packet.FlagConnect
@@ -175,6 +175,9 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	q.nxt++
 	q.sent = max(q.sent, q.nxt)
 	n.stat.sent++
+	if first && !last && p.Tapped() != nil {
+		p.Tapped().Message(now, k, m.length)
+	}
 	p.Send(n.node, port, &k)
 	rate := q.rp.Rate(now)
 	q.rp.OnSend(now, wire)

@@ -167,7 +167,7 @@ func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq u
 	}
 	a := packet.Packet{Kind: kind, Sent: m.Sent, Src: n.cfg.Endpoints[port], Dst: m.Src, SrcQP: q.wireQPN(), DstQP: m.SrcQP,
 		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint16(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: 64, Flags: flags, Opcode: m.Opcode}
+		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Opcode: m.Opcode}
 	n.stat.acks++
 	n.control(port, &a)
 }
@@ -179,7 +179,7 @@ func (n *NIC) sendCNP(port int, q *qp) {
 	n.stat.cnpSent++
 	c := packet.Packet{Kind: packet.CNP, Sent: n.node.Now(), Src: n.cfg.Endpoints[port], Dst: q.peer, SrcQP: q.wireQPN(), DstQP: q.peerQP,
 		Size: uint16(n.cfg.Sizes.CNP), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: 64}
+		Prio: n.cfg.CNPPriority, DSCP: n.cfg.CNPDSCP, ECN: packet.NotECT, TTL: n.cfg.TTL}
 	n.control(port, &c)
 }
 
@@ -223,6 +223,9 @@ func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
 			p.Stat.DropLossless++
 		} else {
 			p.Stat.DropLossy++
+		}
+		if t := p.Tapped(); t != nil {
+			t.Dropped(n.node.Now(), port, *m, "receive buffer full")
 		}
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(size), Cause: "receive buffer full"})
 		return
