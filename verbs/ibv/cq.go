@@ -49,7 +49,7 @@ func (h *Channel) Event() (cq verbs.CompletionQueue, ok bool) {
 }
 
 // Wait sleeps until there is an event, at most so long.
-func (h *Channel) Wait(d time.Duration) error { return waitReadable(int(at[objChannel](h.ch).FD), d) }
+func (h *Channel) Wait(d time.Duration) error { return Wait([]verbs.CompletionChannel{h}, d) }
 
 // AckEvents acknowledges events of a queue.
 func (h *Channel) AckEvents(cq verbs.CompletionQueue, n int) {

@@ -5,6 +5,7 @@ package ibv
 import (
 	"fmt"
 	"runtime"
+	"time"
 
 	"rdmasim/verbs"
 )
@@ -18,4 +19,10 @@ func Devices() ([]verbs.Device, error) {
 func Lookup(string) (verbs.Device, error) {
 	_, err := Devices()
 	return nil, err
+}
+
+// Wait returns verbs.ErrNotSupported.
+func Wait([]verbs.CompletionChannel, time.Duration) error {
+	_, err := Devices()
+	return err
 }
