@@ -92,9 +92,9 @@ type SwitchConfig struct {
 // SwitchPortConfig is one port of a switch.
 type SwitchPortConfig struct {
 	PortConfig
-	Alpha    int64 // dynamic threshold in 1/65536 of the free shared buffer
-	Headroom int64 // bytes per lossless class
-	ECN      [8]ECNConfig
+	Alpha    int64         // dynamic threshold in 1/65536 of the free shared buffer
+	Headroom int64         // bytes per lossless class
+	ECN      *[8]ECNConfig // by class; ports that mark alike share it; nil = none
 	ToHost   bool
 	Peer     string // name of the port at the other end, node:port
 	PeerID   trace.ObjectID

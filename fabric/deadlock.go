@@ -277,7 +277,7 @@ func (d *DeadlockWatch) describe(groups []stuck, members []int) Deadlock {
 		g, before := &groups[at], from[at]
 		w := Wait{Node: int(groups[before].node), Port: int(via[at]), PeerNode: int(g.node), PeerPort: int(g.port), Class: g.class}
 		dl.Cycle = append(dl.Cycle, w)
-		dl.Since = max(dl.Since, d.switches[w.Node].ports[w.Port].since[g.class])
+		dl.Since = max(dl.Since, d.switches[w.Node].ports[w.Port].PausedSince(int(g.class)))
 		if at = before; at == start {
 			break
 		}

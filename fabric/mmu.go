@@ -179,7 +179,7 @@ func (s *Switch) release(in int, c uint8, size int64) {
 	b.used -= min(size, shared)
 	g.Ingress -= size
 	g.level.set(g.Ingress, s.node.Now())
-	if !p.Holds(int(c)) || g.Headroom > 0 {
+	if !p.Holds(int(c)) || g.Headroom > 0 || p.stuck&(1<<c) != 0 {
 		return
 	}
 	shared = max(g.Ingress-b.reserve, 0)

@@ -28,7 +28,7 @@ func (s *Switch) logPause(port int) {
 		e := trace.Event{Time: s.node.Now(), Kind: trace.EventPauseOn, Object: p.id, Peer: s.Cfg.Ports[port].PeerID, Prio: int8(i)}
 		if p.Paused&(1<<i) == 0 {
 			e.Kind = trace.EventPauseOff
-			e.Value = s.node.Now().Sub(p.since[i]).Seconds()
+			e.Value = s.node.Now().Sub(p.PausedSince(i)).Seconds()
 		}
 		s.Cfg.Sink.Event(e)
 	}
@@ -44,6 +44,7 @@ func (s *Switch) logXoff(in int, c uint8, g *PriorityGroup, limit int64) {
 		why = "headroom in use"
 	}
 	s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventXoff, Object: s.ports[in].id, Peer: s.Cfg.Ports[in].PeerID, Prio: int8(c), Value: float64(g.Ingress), Cause: why})
+	s.logHeld(in, c)
 }
 
 func (s *Switch) logXon(in int, c uint8, g *PriorityGroup) {
@@ -207,8 +208,9 @@ func (s *Switch) queueCounters(q *EgressQueue, name string, c int, now sim.Time,
 	if q.level.max == 0 && q.Eligible == 0 {
 		return
 	}
+	name = fmt.Sprintf("%s/q%d", name, c)
 	add := func(n string, v float64) {
-		f(trace.Counter{Object: fmt.Sprintf("%s/q%d", name, c), Prio: int8(c), Name: n, Value: v})
+		f(trace.Counter{Object: name, Prio: int8(c), Name: n, Value: v})
 	}
 	add(trace.CountQueueMax, float64(q.level.max))
 	add(trace.CountQueueIntegral, q.level.integral/float64(sim.Second))
@@ -253,13 +255,18 @@ func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
 	some(-1, trace.CountDropLossless, float64(p.Stat.DropLossless))
 	some(-1, trace.CountDropLossy, float64(p.Stat.DropLossy))
 	some(-1, trace.CountDropFault, float64(p.Stat.DropFault))
+	some(-1, trace.CountFaultCopies, float64(p.Stat.Copies))
+	if p.pauses == nil {
+		return
+	}
+	k := &p.pauses.PauseStat
 	for c := 0; c < 8; c++ {
-		some(c, trace.CountPFCXoffTx, float64(p.Stat.XoffTx[c]))
-		some(c, trace.CountPFCXonTx, float64(p.Stat.XonTx[c]))
-		some(c, trace.CountPFCRefreshTx, float64(p.Stat.RefreshTx[c]))
-		some(c, trace.CountPFCXoffRx, float64(p.Stat.XoffRx[c]))
-		some(c, trace.CountPFCXonRx, float64(p.Stat.XonRx[c]))
-		some(c, trace.CountPauseEpisodes, float64(p.Stat.Episodes[c]))
+		some(c, trace.CountPFCXoffTx, float64(k.XoffTx[c]))
+		some(c, trace.CountPFCXonTx, float64(k.XonTx[c]))
+		some(c, trace.CountPFCRefreshTx, float64(k.RefreshTx[c]))
+		some(c, trace.CountPFCXoffRx, float64(k.XoffRx[c]))
+		some(c, trace.CountPFCXonRx, float64(k.XonRx[c]))
+		some(c, trace.CountPauseEpisodes, float64(k.Episodes[c]))
 		if d := p.PausedTime(c, now); d > 0 {
 			add(c, trace.CountPausedSeconds, d.Seconds())
 			add(c, trace.CountPauseLongest, p.LongestPause(c, now).Seconds())

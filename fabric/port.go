@@ -69,25 +69,53 @@ type Port struct {
 	pending   uint8  // classes with a pause frame waiting to be sent
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
-	tap       Tap    // nil unless the port is watched
+	tamper    *tampers
+	tap       Tap // nil unless the port is watched
 
 	Cfg    PortConfig
-	until  [8]sim.Time
-	since  [8]sim.Time
-	quanta [8]uint16
-	gen    [8]uint32
 	Stat   PortStat
+	pauses *pauses // nil until the first pause in either direction
 }
 
-// PortStat counts what a port did since the counters were reset.
+// PortStat counts what a port lost since the counters were reset.
 type PortStat struct {
+	DropLossless, DropLossy uint64
+	DropFault               uint64
+	DropBytes               uint64
+	Copies                  uint64 // that faults made of frames
+}
+
+// pauses is what a port knows of pauses, by class. Most ports never see one.
+type pauses struct {
+	until  [8]sim.Time // when a pause of the peer runs out
+	since  [8]sim.Time // when the present episode began
+	quanta [8]uint16   // of the pause frame that waits to be sent
+	gen    [8]uint32   // of repetitions: an XON makes those scheduled void
+	PauseStat
+}
+
+// PauseStat counts the pauses of a port by class since the counters were reset.
+type PauseStat struct {
 	XoffTx, XonTx, RefreshTx [8]uint64
 	XoffRx, XonRx            [8]uint64
 	Episodes                 [8]uint64
 	PausedFor, Longest       [8]sim.Duration
-	DropLossless, DropLossy  uint64
-	DropFault                uint64
-	DropBytes                uint64
+}
+
+// pfc returns the port's knowledge of pauses to change it.
+func (p *Port) pfc() *pauses {
+	if p.pauses == nil {
+		p.pauses = &pauses{}
+	}
+	return p.pauses
+}
+
+// PauseStat returns what was counted of pauses.
+func (p *Port) PauseStat() (s PauseStat) {
+	if p.pauses != nil {
+		s = p.pauses.PauseStat
+	}
+	return s
 }
 
 // NewPort returns an idle port.
@@ -128,6 +156,10 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	if p.tap != nil {
 		p.tap.Sent(now, port, *m)
 	}
+	if p.tamper != nil {
+		p.tamper.send(p, n, port, at, m)
+		return
+	}
 	n.Send(port, at, m)
 }
 
@@ -148,9 +180,9 @@ func (p *Port) OnPFC(n *sim.Node[packet.Packet], port int, m *packet.Packet) (re
 	classes := m.Classes & p.Cfg.Lossless
 	for c := classes; c != 0; c &= c - 1 {
 		if i := bits.TrailingZeros8(c); m.Quanta > 0 {
-			p.Stat.XoffRx[i]++
+			p.pfc().XoffRx[i]++
 		} else {
-			p.Stat.XonRx[i]++
+			p.pfc().XonRx[i]++
 		}
 	}
 	if classes == 0 {
@@ -176,13 +208,13 @@ func (p *Port) apply(n *sim.Node[packet.Packet], port int, classes uint8, quanta
 		}
 		if p.Paused&(1<<i) == 0 {
 			p.Paused |= 1 << i
-			p.since[i] = now
-			p.Stat.Episodes[i]++
+			p.pfc().since[i] = now
+			p.pfc().Episodes[i]++
 		}
-		p.until[i] = sim.Never
+		p.pfc().until[i] = sim.Never
 		if p.Cfg.Timed {
-			p.until[i] = now.Add(p.QuantaTime(quanta))
-			n.At(p.until[i], KindPauseExpire, port, uint64(i))
+			p.pfc().until[i] = now.Add(p.QuantaTime(quanta))
+			n.At(p.pfc().until[i], KindPauseExpire, port, uint64(i))
 		}
 	}
 	return resumed
@@ -190,9 +222,9 @@ func (p *Port) apply(n *sim.Node[packet.Packet], port int, classes uint8, quanta
 
 func (p *Port) resume(i int, now sim.Time) {
 	p.Paused &^= 1 << i
-	d := now.Sub(p.since[i])
-	p.Stat.PausedFor[i] += d
-	p.Stat.Longest[i] = max(p.Stat.Longest[i], d)
+	d := now.Sub(p.pfc().since[i])
+	p.pfc().PausedFor[i] += d
+	p.pfc().Longest[i] = max(p.pfc().Longest[i], d)
 }
 
 // OnTimer handles KindPauseApply, KindPauseExpire and KindPauseAgain. It
@@ -203,16 +235,16 @@ func (p *Port) OnTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int, arg 
 		return p.apply(n, port, uint8(arg), uint16(arg>>8))
 	case KindPauseExpire:
 		i := int(arg)
-		if p.Paused&(1<<i) != 0 && p.until[i] <= n.Now() {
+		if p.Paused&(1<<i) != 0 && p.pfc().until[i] <= n.Now() {
 			p.resume(i, n.Now())
 			return 1 << i
 		}
 	case KindPauseAgain:
 		i := int(arg & 7)
-		if p.xoff&(1<<i) != 0 && p.gen[i] == uint32(arg>>8) {
+		if p.xoff&(1<<i) != 0 && p.pfc().gen[i] == uint32(arg>>8) {
 			p.pending |= 1 << i
 			p.again |= 1 << i
-			p.quanta[i] = p.Cfg.Quanta
+			p.pfc().quanta[i] = p.Cfg.Quanta
 		}
 	}
 	return 0
@@ -221,24 +253,35 @@ func (p *Port) OnTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int, arg 
 // PausedTime returns how long class i has been paused since the counters were
 // reset, an episode that still lasts included.
 func (p *Port) PausedTime(i int, now sim.Time) sim.Duration {
-	d := p.Stat.PausedFor[i]
+	if p.pauses == nil {
+		return 0
+	}
+	d := p.pauses.PausedFor[i]
 	if p.Paused&(1<<i) != 0 {
-		d += now.Sub(p.since[i])
+		d += now.Sub(p.pfc().since[i])
 	}
 	return d
 }
 
 // LongestPause returns the longest episode of class i so far.
 func (p *Port) LongestPause(i int, now sim.Time) sim.Duration {
-	d := p.Stat.Longest[i]
+	if p.pauses == nil {
+		return 0
+	}
+	d := p.pauses.Longest[i]
 	if p.Paused&(1<<i) != 0 {
-		d = max(d, now.Sub(p.since[i]))
+		d = max(d, now.Sub(p.pfc().since[i]))
 	}
 	return d
 }
 
-// PausedSince returns when the present episode of class i began.
-func (p *Port) PausedSince(i int) sim.Time { return p.since[i] }
+// PausedSince returns when the latest episode of class i began.
+func (p *Port) PausedSince(i int) sim.Time {
+	if p.pauses == nil {
+		return 0
+	}
+	return p.pauses.since[i]
+}
 
 // Holds reports whether this side has paused class i of its peer.
 func (p *Port) Holds(i int) bool { return p.xoff&(1<<i) != 0 }
@@ -248,7 +291,7 @@ func (p *Port) Xoff(i int) {
 	p.xoff |= 1 << i
 	p.pending |= 1 << i
 	p.again &^= 1 << i
-	p.quanta[i] = p.Cfg.Quanta
+	p.pfc().quanta[i] = p.Cfg.Quanta
 }
 
 // Xon asks for a frame that ends the pause of class i.
@@ -256,8 +299,8 @@ func (p *Port) Xon(i int) {
 	p.xoff &^= 1 << i
 	p.pending |= 1 << i
 	p.again &^= 1 << i
-	p.quanta[i] = 0
-	p.gen[i]++
+	p.pfc().quanta[i] = 0
+	p.pfc().gen[i]++
 }
 
 // Pending reports whether a pause frame waits to be sent.
@@ -267,21 +310,21 @@ func (p *Port) Pending() bool { return p.pending != 0 }
 func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 	i := bits.TrailingZeros8(p.pending)
 	b := uint8(1) << i
-	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.quanta[i], Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
+	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.pfc().quanta[i], Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
 	switch {
-	case p.quanta[i] == 0:
-		p.Stat.XonTx[i]++
+	case p.pfc().quanta[i] == 0:
+		p.pfc().XonTx[i]++
 	case p.again&b != 0:
-		p.Stat.RefreshTx[i]++
+		p.pfc().RefreshTx[i]++
 	default:
-		p.Stat.XoffTx[i]++
+		p.pfc().XoffTx[i]++
 	}
 	p.pending &^= b
 	p.again &^= b
 	p.Send(n, port, &m)
 	if m.Quanta > 0 && p.Cfg.Refresh > 0 {
-		p.gen[i]++
-		n.At(n.Now().Add(p.Cfg.Refresh), KindPauseAgain, port, uint64(i)|uint64(p.gen[i])<<8)
+		p.pfc().gen[i]++
+		n.At(n.Now().Add(p.Cfg.Refresh), KindPauseAgain, port, uint64(i)|uint64(p.pfc().gen[i])<<8)
 	}
 }
 
@@ -289,10 +332,14 @@ func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 func (p *Port) ResetStat(now sim.Time) {
 	p.Stat = PortStat{}
 	p.txPackets, p.txBytes = 0, 0
-	for i := range p.since {
+	if p.pauses == nil {
+		return
+	}
+	p.pauses.PauseStat = PauseStat{}
+	for i := range p.pauses.since {
 		if p.Paused&(1<<i) != 0 {
-			p.since[i] = now
-			p.Stat.Episodes[i] = 1
+			p.pauses.since[i] = now
+			p.pauses.Episodes[i] = 1
 		}
 	}
 }

@@ -12,22 +12,18 @@ type EgressQueue struct {
 	Bytes     int64
 	Eligible  uint64 // ECT frames that left while marking was on
 	ecn       ECNConfig
-	level     level
+	level     followed
 	Marked    uint64
 	Deficit   int64
 	binMarked uint64
 }
 
-// level follows a quantity over time: its integral, extremes and how long it
-// stayed at which height.
+// level follows a quantity over time: its integral and its extremes.
 type level struct {
 	value    int64
 	at       sim.Time
 	integral float64 // value times picoseconds
 	max      int64
-	held     stat.Histogram
-	bucket   int      // of held, for value
-	entered  sim.Time // when value came into that bucket
 
 	binIntegral float64
 	binMin      int64
@@ -51,46 +47,62 @@ func (l *level) set(v int64, now sim.Time) {
 	}
 }
 
-// follow is set for a level whose quantiles are wanted: it also notes how long
-// the value stayed in which bucket.
-func (l *level) follow(v int64, now sim.Time) {
-	if b := stat.BucketOf(v); b != l.bucket {
-		l.settle(now)
-		l.bucket = b
+// followed is a level whose quantiles are wanted: it also notes how long the
+// value stayed in which bucket.
+type followed struct {
+	level
+	held    stat.Histogram
+	bucket  int      // of held, for value
+	entered sim.Time // when value came into that bucket
+}
+
+func (f *followed) follow(v int64, now sim.Time) {
+	if b := stat.BucketOf(v); b != f.bucket {
+		f.settle(now)
+		f.bucket = b
 	}
-	l.set(v, now)
+	f.set(v, now)
 }
 
 // settle books the time spent in the present bucket. The empty bucket is what
 // remains of the whole.
-func (l *level) settle(now sim.Time) {
-	if now < l.entered {
+func (f *followed) settle(now sim.Time) {
+	if now < f.entered {
 		panic("fabric: a level is settled before it was entered")
 	}
-	if d := now.Sub(l.entered); d > 0 && l.bucket != 0 {
-		l.held.Add(l.bucket, d)
+	if d := now.Sub(f.entered); d > 0 && f.bucket != 0 {
+		f.held.Add(f.bucket, d)
 	}
-	l.entered = now
+	f.entered = now
 }
 
 // quantile returns the value below which the level stayed for the share q of
 // the time span, at most an eighth too high.
-func (l *level) quantile(q float64, span sim.Duration) int64 {
+func (f *followed) quantile(q float64, span sim.Duration) int64 {
 	if span <= 0 {
 		return 0
 	}
-	return min(l.held.Exceeded(sim.Duration(float64(span)*(1-q))), l.max)
+	return min(f.held.Exceeded(sim.Duration(float64(span)*(1-q))), f.max)
 }
 
 func (l *level) reset(now sim.Time) {
 	l.at, l.integral, l.max = now, 0, l.value
-	l.held.Reset()
-	l.entered = now
 	l.binIntegral = 0
 }
 
+func (f *followed) reset(now sim.Time) {
+	f.level.reset(now)
+	f.held.Reset()
+	f.entered = now
+}
+
 // start begins to follow a value that has been 0.
-func (l *level) start(now sim.Time) { l.at, l.entered = now, now }
+func (l *level) start(now sim.Time) { l.at = now }
+
+func (f *followed) start(now sim.Time) {
+	f.level.start(now)
+	f.entered = now
+}
 
 // begin starts a bin at a time up to which nothing has changed.
 func (l *level) begin(t sim.Time) {

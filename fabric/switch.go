@@ -23,6 +23,7 @@ type Switch struct {
 	flows    []flowlet
 	start    sim.Time // of the measurement
 	sampling bool     // the end of a bin is scheduled, or there are no series
+	acts     []func(sim.Time) sim.Time
 }
 
 // swPort is a port of a switch; what every frame needs comes first.
@@ -38,6 +39,7 @@ type swPort struct {
 	binBytes uint64
 	lastBps  float64
 	logged   uint8 // classes whose pause episode has been reported
+	stuck    uint8 // classes of the peer that stay paused whatever the buffer
 }
 
 // class is what a port has of one priority: the queue of frames that leave by
@@ -62,7 +64,9 @@ func (s *Switch) of(port int, c uint8) *class {
 
 func (s *Switch) newClass(port int, c uint8) *class {
 	k := &class{}
-	k.ecn = s.Cfg.Ports[port].ECN[c]
+	if ecn := s.Cfg.Ports[port].ECN; ecn != nil {
+		k.ecn = ecn[c]
+	}
 	k.queueID = s.Cfg.Names.Lookup(queueName(s.Cfg.Name, port, c))
 	k.groupID = s.Cfg.Names.Lookup(groupName(s.Cfg.Name, port, c))
 	now := s.node.Now()
@@ -371,6 +375,8 @@ func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
 		s.sample()
 	case KindTail:
 		s.forward(port, s.node.Message(int32(arg)), int32(arg))
+	case KindFault:
+		s.act(arg)
 	default:
 		p := &s.ports[port]
 		if up := p.OnTimer(s.node, kind, port, arg); up != 0 {

@@ -8,6 +8,7 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -22,6 +23,7 @@ type world struct {
 	ports     *topology.Ports
 	engine    *sim.Engine[packet.Packet]
 	names     *trace.Names
+	markings  map[markingOf]*[8]fabric.ECNConfig
 	sinks     []*trace.Sink
 	switches  []*fabric.Switch // by node, nil for hosts
 	nics      []*simnic.NIC    // by node, nil for switches
@@ -37,6 +39,9 @@ type world struct {
 	recorder  *recorder        // nil unless the run is captured
 	hops      uint64           // before the counters were reset
 	deadlocks deadlocks
+	portIDs   [][]trace.ObjectID // by node and port
+	faults    []*fault.Context
+	epoch     uint64 // of the routes: how often they have changed
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -58,7 +63,8 @@ func build(s *Spec) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{spec: s, graph: g, routes: routes, ports: routes.Ports(), engine: sim.NewEngine[packet.Packet](), names: trace.NewNames()}
+	w := &world{spec: s, graph: g, routes: routes, ports: routes.Ports(), engine: sim.NewEngine[packet.Packet](),
+		names: trace.NewNames(), markings: map[markingOf]*[8]fabric.ECNConfig{}}
 	n := len(g.Nodes)
 	w.sinks, w.switches, w.nics = make([]*trace.Sink, n), make([]*fabric.Switch, n), make([]*simnic.NIC, n)
 	w.swSpec, w.nicSpec, w.sizes = make([]*SwitchSpec, n), make([]*NICSpec, n), make([]simnic.FrameSizes, n)
@@ -85,7 +91,11 @@ func build(s *Spec) (*world, error) {
 		w.engine.Connect(a, l.APort, b, l.BPort, w.delay(l.B, l.AtoB))
 		w.engine.Connect(b, l.BPort, a, l.APort, w.delay(l.A, l.BtoA))
 	}
+	if err := w.inject(); err != nil {
+		return nil, err
+	}
 	w.watchDeadlocks()
+	w.numberPorts()
 	return w, nil
 }
 
@@ -317,8 +327,9 @@ func (w *world) addSwitch(i int) error {
 		c.Bypass = 1
 		c.Buffer.OncePerPort, c.Buffer.WholeFrames = true, true
 	}
+	c.Ports = make([]fabric.SwitchPortConfig, len(ports))
 	for p := range ports {
-		c.Ports = append(c.Ports, w.switchPort(i, p))
+		c.Ports[p] = w.switchPort(i, p)
 	}
 	if pool := c.Pool(); pool <= 0 {
 		return fmt.Errorf("switch.buffer.size: %s of switch %s: headroom and reserves of its %d ports need %s: want a larger buffer, less headroom or fewer lossless priorities",
@@ -350,18 +361,7 @@ func (w *world) switchPort(node, p int) fabric.SwitchPortConfig {
 	pc, peer := w.port(node, p), w.peer(node, p)
 	c := fabric.SwitchPortConfig{PortConfig: pc, Alpha: fixed(float64(sp.Buffer.Alpha)), Peer: peer, PeerID: w.names.ID(peer),
 		ToHost: w.graph.Nodes[q.Peer].Kind == topology.Host}
-	ecn := sp.ECN
-	for _, r := range sp.ECNByRate {
-		if r.Rate == pc.Rate {
-			ecn = r.ECN
-		}
-	}
-	for k, e := range ecn {
-		c.ECN[k] = fabric.ECNConfig{On: true, Kmin: int64(e.Kmin), Kmax: int64(e.Kmax), Pmax: float64(e.Pmax), KeepPmax: e.Above == "pmax"}
-		if e.MarkAt == "enqueue" {
-			c.ECN[k].At = fabric.MarkAtEnqueue
-		}
-	}
+	c.ECN = w.marking(sp, pc.Rate)
 	if w.spec.hpcc() {
 		c.Alpha, c.Headroom = w.hpccPort(node, p)
 	} else if sp.Buffer.Headroom.Auto {

@@ -28,7 +28,7 @@ func (w *world) addNIC(i int) error {
 		Drain: sp.Drain, RxBuffer: int64(sp.RxBuffer), SourcePort: w.sourcePorts(sp.SourcePorts), Path: w.pathFinder(),
 		EndpointName: func(e int32) string { return w.graph.Nodes[w.routes.Endpoints()[e].Node].Name },
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}
-	c.TTL = uint8(sp.TTL)
+	c.TTL, c.Account = uint8(sp.TTL), s.Diagnosis
 	if s.hpcc() {
 		c.RetryCount = 7
 	}

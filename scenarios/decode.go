@@ -32,6 +32,7 @@ var (
 	textType    = reflect.TypeFor[encoding.TextUnmarshaler]()
 	memberType  = reflect.TypeFor[Member]()
 	trafficType = reflect.TypeFor[TrafficSpec]()
+	faultType   = reflect.TypeFor[FaultSpec]()
 )
 
 // isText reports whether values of the type are read from their text.
@@ -47,6 +48,11 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, f *field) er
 		ts := v.Addr().Interface().(*TrafficSpec)
 		ts.Line = n.Line
 		return d.member(n, path, &ts.Member, catalogues["workload"])
+	case t == ecnType:
+		_, err := d.curve(n, path, v, nil)
+		return err
+	case t == faultType:
+		return d.member(n, path, &v.Addr().Interface().(*FaultSpec).Member, catalogues["fault"])
 	case isText(t) && (n.Kind == yaml.ScalarNode || t.Kind() != reflect.Slice):
 		return d.text(n, path, v, t)
 	}
@@ -239,11 +245,15 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) error {
 // element decodes an item of a list or a map that has no value to start from.
 func (d *decoder) element(n *yaml.Node, path string, v reflect.Value) error {
 	t := v.Type()
-	if t.Kind() != reflect.Struct || isText(t) || t == memberType || t == trafficType {
+	if t.Kind() != reflect.Struct || isText(t) || t == memberType || t == trafficType || t == faultType {
 		return d.value(n, path, v, nil)
 	}
 	given := map[string]bool{}
-	if err := d.structure(n, path, v, given); err != nil {
+	if t == ecnType {
+		if complete, err := d.curve(n, path, v, given); err != nil || complete {
+			return err
+		}
+	} else if err := d.structure(n, path, v, given); err != nil {
 		return err
 	}
 	for _, f := range fieldsOf(t) {

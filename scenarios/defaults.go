@@ -13,6 +13,7 @@ func Defaults() Spec {
 		UntilDone:   true,
 		MaxDuration: 10 * sim.Second, // a choice: above the 4.3 s in which retries end at timeout 14 (4 x 67.1 ms x 8, InfiniBand Architecture 9.7.6)
 		Series:      SeriesSpec{Interval: 10 * sim.Microsecond, Hosts: true, MaxQPs: 128},
+		Diagnosis:   true,
 		Switch:      DefaultSwitch(),
 		NIC:         DefaultNIC(),
 		Compat:      "none",

@@ -9,6 +9,7 @@ import (
 	"rdmasim/congestion"
 	"rdmasim/fabric"
 	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
 )
@@ -48,6 +49,7 @@ var catalogues = map[string]catalogue{
 	"topology":   catalogueOf("Topologies", topology.Topologies),
 	"congestion": catalogueOf("Congestion control", congestion.Algorithms),
 	"workload":   catalogueOf("Workloads", workload.Workloads),
+	"fault":      catalogueOf("Faults", fault.Faults),
 	"threshold":  catalogueOf("Thresholds", fabric.Thresholds),
 	"watchdog":   catalogueOf("PFC watchdogs", fabric.Watchdogs),
 }
@@ -60,10 +62,10 @@ func (s *Spec) paramsAt(path string) any {
 	for i, name := range seg {
 		t := v.Type()
 		switch {
-		case t == memberType || t == trafficType:
+		case t == memberType || t == trafficType || t == faultType:
 			m, ok := v.Interface().(Member)
 			if !ok {
-				m = v.Interface().(TrafficSpec).Member
+				m = v.FieldByName("Member").Interface().(Member)
 			}
 			if i < len(seg)-1 || m.Name != name {
 				return nil
@@ -91,8 +93,8 @@ func (s *Spec) paramsAt(path string) any {
 	return nil
 }
 
-// NewMember returns the member of a catalogue ("topology", "congestion" or
-// "workload") with the parameters of a preset, or of none.
+// NewMember returns the member of a catalogue ("topology", "congestion",
+// "workload" or "fault") with the parameters of a preset, or of none.
 func NewMember(kind, name, preset string) (Member, error) {
 	c, ok := catalogues[kind]
 	if !ok {

@@ -56,15 +56,15 @@ func ParseSet(file string, data []byte, settings []string) (*Spec, error) {
 	if err := Validate(&spec); err != nil {
 		return nil, err
 	}
+	if err := spec.resolveBaselines(); err != nil {
+		return nil, err
+	}
 	return &spec, nil
 }
 
 // top decodes the whole tree.
 func (d *decoder) top() error {
 	root := d.src.root
-	if key, value := child(root, "faults"); value != nil {
-		return d.fail(key, "faults", "", "faults are not supported by this version: remove the key")
-	}
 	if _, value := child(root, "duration"); value != nil && value.Kind == yaml.ScalarNode && value.Value == untilDone {
 		d.spec.UntilDone, d.spec.Duration = true, 0
 		clone := *root

@@ -4,18 +4,21 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
+	"rdmasim/sim/trace"
 	"rdmasim/verbs"
 	"rdmasim/verbs/simnic"
 )
 
 // hop is one link of a path as a frame meets it.
 type hop struct {
+	id       trace.ObjectID // of the port that sends
 	rate     sim.Rate
 	delay    sim.Duration
 	overhead sim.Bytes // preamble and gap
 	extra    sim.Bytes // tunnel header on this link
 	truncate bool
 	cut      bool // the node at the end cuts through
+	spread   bool // the node at the end spreads packets over several ports
 }
 
 // tx returns how long a frame occupies the link.
@@ -35,9 +38,13 @@ func (w *world) pathFinder() func(src, dst int32, sport, dport uint16, prio uint
 		sport, dport uint16
 	}
 	const most = 4096 // paths remembered
-	cache := map[key]simnic.Path{}
+	cache, epoch := map[key]simnic.Path{}, uint64(0)
 	return func(src, dst int32, sport, dport uint16, prio uint8) simnic.Path {
 		k := key{src, dst, sport, dport}
+		if epoch != w.epoch {
+			epoch = w.epoch
+			clear(cache)
+		}
 		if p, ok := cache[k]; ok {
 			return p
 		}
@@ -63,7 +70,12 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 	full := sizes.Data(sizes.Payload, false, verbs.OpWrite, false)
 	ack := sim.Bytes(w.sizes[w.routes.Endpoints()[dst].Node].Ack)
 	ackTime := train(home, func(int) sim.Bytes { return ack }, 1)
+	spread := false
+	for _, h := range there {
+		spread = spread || h.spread
+	}
 	return simnic.Path{
+		There: ids(there), Back: ids(home), Spread: spread,
 		BaseRTT: train(there, func(int) sim.Bytes { return full }, 1) + ackTime,
 		Ideal: func(length sim.Bytes, op verbs.Opcode) sim.Duration {
 			mtu := sim.Bytes(sizes.Payload)
@@ -88,7 +100,7 @@ func (w *world) walk(m packet.Packet) []hop {
 	for len(hops) < 256 {
 		q := w.ports.Of(node)[port]
 		c := w.port(node, port)
-		h := hop{rate: c.Rate, delay: c.Delay, overhead: c.Overhead, truncate: c.Truncate, cut: c.HeaderBytes > 0}
+		h := hop{id: w.portID(node, port), rate: c.Rate, delay: c.Delay, overhead: c.Overhead, truncate: c.Truncate, cut: c.HeaderBytes > 0}
 		if tunnel {
 			h.extra = fabric.VXLANHeader
 		}
@@ -97,6 +109,7 @@ func (w *world) walk(m packet.Packet) []hop {
 		if sw == nil {
 			return hops
 		}
+		hops[len(hops)-1].spread = sw.Cfg.Balance != fabric.BalanceECMP && len(w.routes.Next(q.Peer, int(m.Dst))) > 1
 		if sw.Cfg.VTEP {
 			out := sw.Peek(&m)
 			tunnel = out >= 0 && !sw.Cfg.Ports[out].ToHost
@@ -107,6 +120,29 @@ func (w *world) walk(m packet.Packet) []hop {
 		}
 	}
 	return hops
+}
+
+// ids returns the ports of a way.
+func ids(hops []hop) []trace.ObjectID {
+	list := make([]trace.ObjectID, len(hops))
+	for i := range hops {
+		list[i] = hops[i].id
+	}
+	return list
+}
+
+// portID returns the name of a port. Names are looked up once per node.
+func (w *world) portID(node, port int) trace.ObjectID { return w.portIDs[node][port] }
+
+// numberPorts notes the names of all ports, once they have names.
+func (w *world) numberPorts() {
+	w.portIDs = make([][]trace.ObjectID, len(w.graph.Nodes))
+	for n := range w.graph.Nodes {
+		w.portIDs[n] = make([]trace.ObjectID, len(w.ports.Of(n)))
+		for p := range w.portIDs[n] {
+			w.portIDs[n][p] = w.names.Lookup(w.portName(n, p))
+		}
+	}
 }
 
 // train returns when the last bit of the last of n frames sent back to back

@@ -123,6 +123,21 @@ func (s *source) text(path string) string {
 	return scalarText(n)
 }
 
+// quotes returns how many characters stand before the text of a scalar in the
+// file: 1 where it is quoted.
+func (s *source) quotes(path string) int {
+	n := s.root
+	for _, seg := range split(path) {
+		if _, n = child(n, seg); n == nil {
+			return 0
+		}
+	}
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		return 1
+	}
+	return 0
+}
+
 // place returns where an entry stands: its value if that is a scalar, else its key.
 func (s *source) place(key, value *yaml.Node) Position {
 	at := key

@@ -15,7 +15,7 @@ func Reference() string {
 	r.print("%s", referenceHead)
 	d := Defaults()
 	r.section("Top level", "", "", reflect.ValueOf(d))
-	for _, name := range []string{"topology", "congestion", "workload", "threshold", "watchdog"} {
+	for _, name := range []string{"topology", "congestion", "workload", "threshold", "watchdog", "fault"} {
 		r.catalogue(catalogues[name])
 	}
 	return r.b.String()
@@ -107,7 +107,7 @@ func (r *reference) inner(f field, path string, v reflect.Value) {
 	case reflect.TypeFor[[]NICRule]():
 		r.rule(path, "nic")
 	case reflect.TypeFor[map[int]ECNSpec]():
-		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`.", reflect.ValueOf(DefaultECN()))
+		r.section("`"+path+".PRIORITY`", path, "A curve per priority, as in `{3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}`. The key `baseline` takes a published curve instead, as in `{3: {baseline: sonic-default}}`; keys beside it replace values of it. Names: see [baselines](baselines.md).", reflect.ValueOf(DefaultECN()))
 	default:
 		switch t.Kind() {
 		case reflect.Slice:
@@ -135,7 +135,7 @@ func (r *reference) rule(path, base string) {
 
 // isSection reports whether values of the type have keys described elsewhere.
 func isSection(t reflect.Type) bool {
-	if t == memberType || t == reflect.TypeFor[[]TrafficSpec]() || isText(t) {
+	if t == memberType || t == reflect.TypeFor[[]TrafficSpec]() || t == reflect.TypeFor[[]FaultSpec]() || isText(t) {
 		return false
 	}
 	switch t.Kind() {
@@ -201,6 +201,8 @@ func typeWord(t reflect.Type) string {
 		return "name with parameters"
 	case []TrafficSpec:
 		return "list of [workloads](#workloads)"
+	case []FaultSpec:
+		return "list of [faults](#faults)"
 	}
 	if isText(t) && t.Kind() == reflect.Slice {
 		return "text, or list of text"

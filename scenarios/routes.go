@@ -40,8 +40,16 @@ func (s *Spec) checkRoutes() error {
 // and what its static routes replace.
 func (s *Spec) routesOn(g *topology.Graph) (*topology.Routes, error) {
 	routes, err := topology.ShortestPaths(g)
-	if err != nil || len(s.Routes) == 0 {
-		return routes, err
+	if err != nil {
+		return nil, err
+	}
+	return s.overridden(g, routes)
+}
+
+// overridden puts the static routes on top of others.
+func (s *Spec) overridden(g *topology.Graph, routes *topology.Routes) (*topology.Routes, error) {
+	if len(s.Routes) == 0 {
+		return routes, nil
 	}
 	var list []topology.Override
 	for i := range s.Routes {

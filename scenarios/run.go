@@ -212,25 +212,8 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 			return err
 		}
 	}
-	var list []trace.Counter
-	add := func(c trace.Counter) { list = append(list, c) }
-	for i := range w.graph.Nodes {
-		if sw := w.switches[i]; sw != nil {
-			sw.Counters(res.End, add)
-		} else {
-			w.nics[i].Counters(res.End, add)
-		}
-	}
-	hops := w.hops
-	measured := uint64(0)
-	for _, c := range list {
-		if c.Name == trace.CountTxPackets {
-			measured += uint64(c.Value)
-		}
-	}
-	hops += measured
-	add(trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)})
-	out.Counters(list)
+	measured := w.totals(out, res.End)
+	hops := w.hops + measured
 	res.PacketHops = hops
 	perf := trace.Perf{Wall: res.Wall, CPU: res.CPU, Events: res.Events, PacketHops: hops, PeakRSS: peakRSS(), Workers: res.Workers, Host: trace.ThisHost()}
 	if hops > 0 {
@@ -249,6 +232,30 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 	}
 	res.Fingerprint = f
 	return nil
+}
+
+// totals hands the counters over and returns the packet-hops among them. Each
+// node is let go once it has been asked: from here on there is only the run
+// directory, and the largest part of the memory is free for it.
+func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
+	measured := w.countHops() - w.hops
+	w.engine, w.sinks = nil, nil
+	var list []trace.Counter
+	add := func(c trace.Counter) { list = append(list, c) }
+	for i := range w.graph.Nodes {
+		if sw := w.switches[i]; sw != nil {
+			sw.Counters(end, add)
+		} else {
+			w.nics[i].Counters(end, add)
+		}
+		w.switches[i], w.nics[i] = nil, nil
+		out.Counters(list)
+		list = list[:0]
+	}
+	w.faultCounters(add)
+	out.Counters(list)
+	out.Counters([]trace.Counter{{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)}})
+	return measured
 }
 
 // resetStat begins the measured interval after the warm-up.

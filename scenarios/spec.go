@@ -23,6 +23,7 @@ type Spec struct {
 	MaxDuration sim.Duration  `key:"max_duration" doc:"bound on a run that goes until_done"`
 	Warmup      sim.Duration  `key:"warmup" doc:"what happens before this time is left out of counters and goodput"`
 	Series      SeriesSpec    `key:"series" doc:"time series"`
+	Diagnosis   bool          `key:"diagnosis" doc:"keep account of where the time of each message goes, and of the way of each queue pair; false saves memory and disk"`
 	Topology    Member        `key:"topology" catalogue:"topology" doc:"the fabric: one topology of the catalogue with its parameters"`
 	Switch      SwitchSpec    `key:"switch" doc:"every switch"`
 	Switches    []SwitchRule  `key:"switches" doc:"exceptions: switches whose name matches take these values instead"`
@@ -31,6 +32,7 @@ type Spec struct {
 	Links       []LinkRule    `key:"links" doc:"exceptions: links whose ends match"`
 	Routes      []RouteRule   `key:"routes" doc:"static routes: at some switches, traffic to some hosts leaves by other ports than those of a shortest path; they may loop"`
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
+	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
@@ -120,6 +122,8 @@ type ECNSpec struct {
 	Pmax   sim.Ratio `key:"pmax" required:"true" doc:"marking probability at kmax"`
 	MarkAt string    `key:"mark_at" oneof:"dequeue,enqueue" doc:"when a packet is marked: on the queue that it leaves behind, or that it joins"`
 	Above  string    `key:"above_kmax" oneof:"mark_all,pmax" doc:"beyond kmax every packet is marked, or pmax of them"`
+
+	from baselineUse // the baseline that it starts from, until that is resolved
 }
 
 // ECNRateSpec is ECN for ports of one rate.

@@ -52,6 +52,8 @@ func treeOf(v reflect.Value) *tree {
 		return out
 	case t == trafficType:
 		return treeOf(reflect.ValueOf(v.Interface().(TrafficSpec).Member))
+	case t == faultType:
+		return treeOf(reflect.ValueOf(v.Interface().(FaultSpec).Member))
 	case t == reflect.TypeFor[sim.Ratio]():
 		return &tree{shape: number, text: strconv.FormatFloat(v.Float(), 'g', -1, 64)}
 	case t.Implements(marshalerType):

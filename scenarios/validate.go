@@ -31,7 +31,7 @@ func Validate(s *Spec) error {
 	if err := s.walk(reflect.ValueOf(s).Elem(), "", nil); err != nil {
 		return err
 	}
-	checks := []func() error{s.checkRun, s.checkSeries, s.checkLinks, s.checkRoutes, s.checkTraffic, s.checkExpect,
+	checks := []func() error{s.checkRun, s.checkSeries, s.checkLinks, s.checkRoutes, s.checkTraffic, s.checkFaults, s.checkExpect,
 		func() error { return s.checkSwitch(&s.Switch, "switch") },
 		func() error { return s.checkNIC(&s.NIC, "nic") },
 	}
@@ -61,6 +61,8 @@ func (s *Spec) walk(v reflect.Value, at string, f *field) error {
 		return s.checkMember(v.Interface().(Member), at, catalogues[f.catalogue])
 	case t == trafficType:
 		return s.checkMember(v.Interface().(TrafficSpec).Member, at, catalogues["workload"])
+	case t == faultType:
+		return s.checkMember(v.Interface().(FaultSpec).Member, at, catalogues["fault"])
 	case isText(t):
 		return s.checkQuantity(v, at)
 	}
@@ -231,8 +233,22 @@ func (s *Spec) checkTraffic() error {
 func (s *Spec) checkExpect() error {
 	for i, text := range s.Expect {
 		if _, err := metric.ParseExpectation(text); err != nil {
-			return s.errorAt("expect."+strconv.Itoa(i), orEmpty(text), "%s", strings.TrimPrefix(oneLine(err.Error()), "expectation "+strconv.Quote(strings.TrimSpace(text))+": "))
+			return s.expectError(i, text, err)
 		}
 	}
 	return nil
+}
+
+// expectError puts the place within an expectation on top of its own.
+func (s *Spec) expectError(i int, text string, err error) error {
+	at := "expect." + strconv.Itoa(i)
+	bad, ok := err.(*metric.ExpectError)
+	if !ok {
+		return s.Locate(at, err)
+	}
+	e := s.errorAt(at, orEmpty(text), "%s", oneLine(bad.Problem)).(*Error)
+	if e.Pos.Line > 0 && s.source.text(at) == text {
+		e.Pos.Column += bad.Offset + s.source.quotes(at)
+	}
+	return e
 }

@@ -80,7 +80,7 @@ func (s *Spec) distinct(list []int, path string) error {
 func (s *Spec) checkECN(curves map[int]ECNSpec, path string) error {
 	for p := range 8 {
 		e, ok := curves[p]
-		if !ok {
+		if !ok || e.from.name != "" { // a baseline is checked when it is resolved
 			continue
 		}
 		at := path + "." + strconv.Itoa(p)

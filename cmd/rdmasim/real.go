@@ -45,6 +45,7 @@ func realProduct() product {
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
 				members("formats", topology.Importers),
+				members("baselines", scenarios.Baselines),
 			}
 		},
 		validate:       validation.Run,

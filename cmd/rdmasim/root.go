@@ -51,7 +51,10 @@ func newRoot(a *app) *cobra.Command {
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(a), newList(a), newShow(a), newCheck(a), newReport(a), newCompare(a), newNS3(a), newValidate(a), newImport(a), newVersion(a))
+	root.AddCommand(newRun(a), newList(a), newShow(a), newCheck(a), newReport(a), newCompare(a), newVersion(a))
+	root.AddCommand(newNS3(a), newValidate(a))
+	root.AddCommand(newImport(a), newPcap(a))
+	root.AddCommand(newHeadroom(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

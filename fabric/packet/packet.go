@@ -13,6 +13,7 @@ const (
 	Nak
 	CNP
 	PFC
+	Corrupt // a frame whose invariant CRC does not hold: only its addresses count
 )
 
 // ECN codepoints, RFC 3168.

@@ -63,32 +63,32 @@ type HeadroomTerm struct {
 
 // Headroom is the answer to a HeadroomQuery. Sizes are in bytes.
 type Headroom struct {
-	ASIC   string         `json:"asic"`
-	Name   string         `json:"asic_name"`
-	Rule   HeadroomRule   `json:"rule"`
-	Method string         `json:"method"` // formula, published row, between rows, beyond rows
-	Speed  sim.Rate       `json:"speed"`
-	Cable  sim.Length     `json:"cable"`
-	MTU    sim.Bytes      `json:"mtu"`
-	Cell   sim.Bytes      `json:"cell"`
-	Terms  []HeadroomTerm `json:"terms"`
+	ASIC   string
+	Name   string
+	Rule   HeadroomRule
+	Method string // formula, published row, between rows, beyond rows
+	Speed  sim.Rate
+	Cable  sim.Length
+	MTU    sim.Bytes
+	Cell   sim.Bytes
+	Terms  []HeadroomTerm
 	// Exact is Xoff before it is rounded.
-	Exact float64 `json:"xoff_exact"`
+	Exact float64
 	// Xoff is the headroom: what may arrive after XOFF.
-	Xoff sim.Bytes `json:"xoff"`
+	Xoff sim.Bytes
 	// Cells are the whole cells that Xoff takes.
-	Cells int64 `json:"xoff_cells"`
+	Cells int64
 	// Xon is where the group resumes; of NVIDIA the pipeline of the switch.
-	Xon sim.Bytes `json:"xon"`
+	Xon sim.Bytes
 	// XonOffset: the group resumes so far below its threshold. 0: not used.
-	XonOffset sim.Bytes `json:"xon_offset"`
+	XonOffset sim.Bytes
 	// Size is what a buffer profile sets aside.
-	Size sim.Bytes `json:"size"`
+	Size sim.Bytes
 	// SizeHow says what Size is made of.
-	SizeHow string `json:"size_is"`
+	SizeHow string
 	// Published is the shipped row of that speed and cable, nil when there is none.
-	Published *HeadroomRow `json:"published"`
-	Notes     []string     `json:"notes"`
+	Published *HeadroomRow
+	Notes     []string
 }
 
 // Bounds of a query.

@@ -10,7 +10,7 @@ import (
 // Constants of NVIDIA's formula. Source: sonic-swss,
 // cfgmgr/buffer_headroom_mellanox.lua, unless another is given.
 const (
-	nvidiaSource   = "sonic-swss buffer_headroom_mellanox.lua"
+	nvidiaSource   = "SONiC: sonic-swss, cfgmgr/buffer_headroom_mellanox.lua"
 	tableSource    = "fits every row of the shipped pg_profile_lookup.ini"
 	lightInCable   = 198_000_000 // m/s
 	quantumBytes   = 64          // 512 bit times: IEEE 802.3, annex 31B

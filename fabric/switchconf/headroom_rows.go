@@ -10,23 +10,23 @@ import (
 // HeadroomRow is one row of a published table of lossless profiles. Sizes are
 // in bytes as published.
 type HeadroomRow struct {
-	ASIC      string     `json:"asic"`
-	Platform  string     `json:"platform"`
-	Speed     sim.Rate   `json:"speed"`
-	Cable     sim.Length `json:"cable"`
-	Size      sim.Bytes  `json:"size"`
-	Xon       sim.Bytes  `json:"xon"`
-	XonOffset sim.Bytes  `json:"xon_offset"`
-	Xoff      sim.Bytes  `json:"xoff"`
-	DynamicTh int        `json:"dynamic_th"` // alpha = 2^n
+	ASIC      string
+	Platform  string
+	Speed     sim.Rate
+	Cable     sim.Length
+	Size      sim.Bytes
+	Xon       sim.Bytes
+	XonOffset sim.Bytes
+	Xoff      sim.Bytes
+	DynamicTh int // alpha = 2^n
 	// The table was made for these, where they are not the defaults of the
 	// static rule.
-	MTU, LosslessMTU sim.Bytes    `json:"-"`
-	SmallPackets     *sim.Ratio   `json:"-"`
-	Gearbox          sim.Duration `json:"-"`
-	SharedPool       bool         `json:"-"`
-	Dynamic          bool         `json:"-"`
-	Source           string       `json:"source"`
+	MTU, LosslessMTU sim.Bytes
+	SmallPackets     *sim.Ratio
+	Gearbox          sim.Duration
+	SharedPool       bool
+	Dynamic          bool
+	Source           string
 }
 
 // Query returns the question to which the row is the published answer.

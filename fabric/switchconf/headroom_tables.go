@@ -5,7 +5,7 @@ import "rdmasim/sim"
 // The tables of lossless profiles that switches ship with: figures of
 // pg_profile_lookup.ini of sonic-net/sonic-buildimage.
 
-const buildimage = "sonic-buildimage pg_profile_lookup.ini of "
+const buildimage = "SONiC: sonic-buildimage, pg_profile_lookup.ini of "
 
 var (
 	speedsTo100 = []int{10, 25, 40, 50, 100}

@@ -35,7 +35,7 @@ type Origin struct {
 	File   string // name as the user wrote it, "" when there is none
 	Line   int    // of File, from 1; 0 when unknown
 	Column int    // of Line in bytes, from 1; 0 when unknown
-	Path   string // within File, such as BUFFER_POOL.egress_lossy_pool.size
+	Path   string // within File: a JSON pointer (RFC 6901) such as /BUFFER_POOL/egress_lossy_pool/size, or keys of a scenario
 	Why    string // of values that were not given
 }
 

@@ -47,6 +47,9 @@ func (r *Run) loadEvents() error {
 		case trace.EventDrop:
 			dropEvent(causes, &e)
 		default:
+			if r.faultEvent(&e) && e.Value == 0 {
+				break
+			}
 			if len(r.Moments) < keepMoments {
 				r.Moments = append(r.Moments, e)
 			} else {

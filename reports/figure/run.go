@@ -23,6 +23,7 @@ type Run struct {
 	Pauses      []*Pause         // longest paused first
 	Moments     []trace.EventRow // faults, watchdogs, deadlocks, links up and down
 	MoreMoments int              // left out of Moments
+	Spans       []FaultSpan      // times of faults, in order
 	Causes      []Cause          // of drops, most bytes first
 	Markings    []Marking        // ECN as configured
 	PortRate    map[trace.Object]int64

@@ -27,6 +27,7 @@ var (
 	toneBand  = Tone{"band", "#DCE6F1", "#2B3A4D"}
 	tonePaper = Tone{"paper", "#FFFFFF", "#161A20"}
 	toneWarn  = Tone{"warn", "#B3261E", "#FF8A80"}
+	toneFault = Tone{"fault", "#FBEDEA", "#3A2523"} // the time of a fault
 )
 
 // seriesTones are the colours of Okabe and Ito, which people with any of the
@@ -60,7 +61,7 @@ var heatTones = []Tone{
 
 // AllTones returns every colour that a figure may use.
 func AllTones() []Tone {
-	all := []Tone{toneInk, toneMuted, toneGrid, toneFaint, toneBand, tonePaper, toneWarn}
+	all := []Tone{toneInk, toneMuted, toneGrid, toneFaint, toneBand, tonePaper, toneWarn, toneFault}
 	all = append(all, seriesTones...)
 	return append(all, heatTones...)
 }

@@ -2,10 +2,13 @@ package figure
 
 import (
 	"sort"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"rdmasim/sim/trace"
 )
 
 const (
@@ -24,13 +27,20 @@ func (r *Run) timeAxis(p *plot.Plot) {
 	linear(&p.X, "time", pick(timeScales, end), 0, end)
 }
 
-// addMoments draws faults and watchdogs as vertical lines.
+// addMoments draws watchdogs, links and what else has a moment as vertical
+// lines; faults that have a span are shaded instead.
 func (r *Run) addMoments(p *plot.Plot) {
 	const most = 6
-	if len(r.Moments) > most {
+	var list []trace.EventRow
+	for _, m := range r.Moments {
+		if !strings.HasPrefix(m.Object, faultPrefix) {
+			list = append(list, m)
+		}
+	}
+	if len(list) > most {
 		return
 	}
-	for _, m := range r.Moments {
+	for _, m := range list {
 		name := m.Cause
 		if name == "" {
 			name = string(m.Kind)
@@ -173,6 +183,9 @@ func (b bundle) all() []*Series { return append(append([]*Series(nil), b.named..
 func (r *Run) timePanel(height vg.Length) Panel {
 	p := newPlot()
 	r.timeAxis(p)
+	if len(r.Spans) > 0 {
+		p.Add(spans(r.Spans))
+	}
 	return Panel{Plot: p, Height: height}
 }
 

@@ -13,7 +13,7 @@ import (
 // until expectations are checked.
 func Compute(run *trace.Run) (*Metrics, error) {
 	man := &run.Manifest
-	m := &Metrics{Expect: []Verdict{}}
+	m := &Metrics{Expect: []Verdict{}, run: run}
 	m.Run = Run{Name: man.Name, Mode: man.Mode, Seed: man.Seed, Partial: man.Partial, Fingerprint: man.Fingerprint,
 		Simulated: number(sim.Time(man.Simulated).Seconds()), Warmup: number(sim.Time(man.Warmup).Seconds())}
 	g, err := m.flows(run)
@@ -44,6 +44,7 @@ func Compute(run *trace.Run) (*Metrics, error) {
 	}
 	m.Queue = worstQueue(counters, &run.Topology, measured)
 	m.Headroom = mostUsedHeadroom(counters)
+	m.Faults = faults(counters)
 	return m, nil
 }
 

@@ -22,6 +22,7 @@ type story struct {
 	simulated sim.Time
 	flows     []trace.Flow
 	events    []trace.Event
+	points    []trace.Point
 	counters  []trace.Counter
 }
 
@@ -33,13 +34,16 @@ func (s story) run(t testing.TB) *trace.Run {
 	names := trace.NewNames()
 	names.ID("leaf0:1") // 1
 	names.ID("leaf0:2") // 2
+	names.ID("leaf0:1/q3")
+	names.ID("leaf0:2/q4")
 	dir := filepath.Join(t.TempDir(), "run")
 	w, err := trace.Create(dir, trace.Manifest{Name: "incast-8to1", Mode: s.mode, Seed: 3, Warmup: trace.Seconds(s.warmup)}, names)
 	require.NoError(t, err)
 	t.Cleanup(w.Abort)
 	require.NoError(t, w.Topology(trace.TopologyFile{Nodes: []trace.TopologyNode{{Name: "h0", Kind: "host"}, {Name: "h1", Kind: "host"},
-		{Name: "h2", Kind: "host"}, {Name: "leaf0", Kind: "switch"}}}))
-	require.NoError(t, w.Write(nil, s.events, s.flows))
+		{Name: "h2", Kind: "host"}, {Name: "leaf0", Kind: "switch"}},
+		Links: []trace.TopologyLink{{A: 1, B: 3, BPort: 1}, {A: 2, B: 3, BPort: 2}}}))
+	require.NoError(t, w.Write(s.points, s.events, s.flows))
 	w.Counters(s.counters)
 	_, err = w.Finish(trace.ManifestEnd{Simulated: s.simulated})
 	require.NoError(t, err)
@@ -145,7 +149,7 @@ func TestNotMeasuredIsNull(t *testing.T) {
 			"pfc.storms", "queue_bytes.max", "headroom_bytes.max_used", "flows.fct_s.p99", "flows.slowdown.mean", "goodput_bps.total", "icrc.valid"} {
 			_, ok := m.Lookup(path)
 			assert.False(t, ok, "%s: %s", name, path)
-			v := Expectation{Text: "x", path: mustFind(path), op: ">="}.Check(m)
+			v := Expectation{Text: "x", left: &figureNode{mustFind(path)}, op: ">=", right: &valueNode{}}.Check(m)
 			assert.False(t, v.OK, "what is unknown fulfils nothing")
 			assert.Equal(t, path+" was not measured", v.Why)
 		}
@@ -236,6 +240,7 @@ func TestWriteAndLoad(t *testing.T) {
 	require.NoError(t, m.Write(r.Dir))
 	got, err := Load(r.Dir)
 	require.NoError(t, err)
+	m.run = nil // what is read from the file alone has no run
 	require.Equal(t, m, got)
 
 	require.NoError(t, os.WriteFile(filepath.Join(r.Dir, trace.FileMetrics), []byte(`{"run":{"mode":"simulated"},"fl`), 0o600))

@@ -34,7 +34,10 @@ type Metrics struct {
 	Headroom    Headroom       `json:"headroom_bytes" unit:"bytes"`
 	Completions map[string]int `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
 	ICRC        ICRC           `json:"icrc"`
+	Faults      []Fault        `json:"faults,omitempty"`
 	Expect      []Verdict      `json:"expect"`
+
+	run *trace.Run // that the figures are of; nil for figures read from a file
 }
 
 // Run says which run it was.

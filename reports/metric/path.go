@@ -30,6 +30,9 @@ func collect(t reflect.Type, index []int, prefix, unit, doc string) []Path {
 	var out []Path
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		name := prefix + f.Tag.Get("json")
 		u, d := unit, f.Tag.Get("doc")
 		if own, ok := f.Tag.Lookup("unit"); ok {

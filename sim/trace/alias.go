@@ -87,17 +87,22 @@ type derived struct {
 	from string
 }
 
-// deriveCounters returns the aliases of counters that are sorted by object and
+// deriveCounters gives the aliases of counters that are sorted by object and
 // priority, in the order of the counters that they first depend on. hosts
 // tells hosts from switches by name; objects of other nodes have no aliases.
-func deriveCounters(counters []Counter, hosts map[string]bool) []derived {
+func deriveCounters(counters []Counter, hosts map[string]bool, give func(*derived)) {
 	onSwitch, onHost := indexAliases(switchAliases), indexAliases(hostAliases)
-	var out []derived
-	first := 0 // of the aliases of this object and priority
+	var of []derived // this object and priority
+	flush := func() {
+		for i := range of {
+			give(&of[i])
+		}
+		of = of[:0]
+	}
 	for i := range counters {
 		c := &counters[i]
 		if i > 0 && (c.Object != counters[i-1].Object || c.Prio != counters[i-1].Prio) {
-			first = len(out)
+			flush()
 		}
 		host, known := hosts[nodeOf(c.Object)]
 		if !known {
@@ -112,17 +117,17 @@ func deriveCounters(counters []Counter, hosts map[string]bool) []derived {
 				continue
 			}
 			name := a.counterName(c.Prio)
-			j := first
-			for j < len(out) && out[j].Name != name {
+			j := 0
+			for j < len(of) && of[j].Name != name {
 				j++
 			}
-			if j == len(out) {
-				out = append(out, derived{Counter{Object: c.Object, Prio: c.Prio, Name: name}, a.source()})
+			if j == len(of) {
+				of = append(of, derived{Counter{Object: c.Object, Prio: c.Prio, Name: name}, a.source()})
 			}
-			out[j].Value += c.Value * a.scale
+			of[j].Value += c.Value * a.scale
 		}
 	}
-	return out
+	flush()
 }
 
 // nodeOf returns the node that an object belongs to.

@@ -145,5 +145,11 @@ func (w *Writer) writeFlow(f Flow) error {
 	if _, err := w.flows.Write(w.line); err != nil {
 		return fmt.Errorf("%s: %w", FileFlows, err)
 	}
+	if f.Delays.Measured {
+		w.line = appendDelays(w.line[:0], &f)
+		if _, err := w.delays.Write(w.line); err != nil {
+			return fmt.Errorf("%s: %w", FileDelays, err)
+		}
+	}
 	return nil
 }

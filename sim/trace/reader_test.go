@@ -249,7 +249,7 @@ func FuzzCounters(f *testing.F) {
 			})
 			require.NoError(t, err)
 		}
-		deriveCounters(rows, map[string]bool{"leaf0": false, "h0": true})
+		deriveCounters(rows, map[string]bool{"leaf0": false, "h0": true}, func(*derived) {})
 	})
 }
 

@@ -32,6 +32,7 @@ type Flow struct {
 	Retransmits uint64
 	Status      string // IBV_WC_SUCCESS, ..., or "unfinished"
 	Tag         string // the workload's own label, for example a step of a collective
+	Delays      Delays // where the time went: the row of delays.csv
 }
 
 // Metrics of series. Value is the time-weighted mean over the bin.
@@ -67,6 +68,7 @@ const (
 	EventPauseOff  EventKind = "pause_off" // the same, resumed; Value is the duration in seconds
 	EventXoff      EventKind = "xoff"      // Object port decided to pause its peer for Prio; Value = ingress bytes, Cause = why
 	EventXon       EventKind = "xon"
+	EventHeld      EventKind = "held"     // at an XOFF of Object: Peer = egress queue that held its frames, Value = bytes of that queue, Cause = its share of the frames of Object
 	EventDrop      EventKind = "drop"     // Cause = lossless | lossy | fault ..., Value = bytes
 	EventMark      EventKind = "first_ce" // first mark of a queue in a busy period; Value = queue bytes
 	EventNAK       EventKind = "nak"
@@ -126,7 +128,9 @@ const (
 	CountDropLossless     = "drops_lossless" // port
 	CountDropLossy        = "drops_lossy"
 	CountDropFault        = "drops_fault"
-	CountPFCXoffTx        = "pfc_xoff_tx" // port,prio: XOFF frames sent, refreshes excluded
+	CountFaultCopies      = "fault_copies"  // port: frames that a fault doubled
+	CountFaultPackets     = "fault_packets" // object fault/NAME: frames that the fault has touched
+	CountPFCXoffTx        = "pfc_xoff_tx"   // port,prio: XOFF frames sent, refreshes excluded
 	CountPFCXonTx         = "pfc_xon_tx"
 	CountPFCRefreshTx     = "pfc_refresh_tx"
 	CountPFCXoffRx        = "pfc_xoff_rx" // refreshes included: the receiver cannot tell them apart

@@ -8,6 +8,7 @@ type Sink struct {
 	Points []Point
 	Events []Event
 	Flows  []Flow
+	QPs    []QueuePair
 	seq    uint64
 }
 
@@ -34,12 +35,19 @@ func (s *Sink) Flow(f Flow) {
 	}
 }
 
+// QueuePair appends a queue pair that begins to send.
+func (s *Sink) QueuePair(q QueuePair) {
+	if s != nil {
+		s.QPs = append(s.QPs, q)
+	}
+}
+
 // Len returns how many rows wait.
-func (s *Sink) Len() int { return len(s.Points) + len(s.Events) + len(s.Flows) }
+func (s *Sink) Len() int { return len(s.Points) + len(s.Events) + len(s.Flows) + len(s.QPs) }
 
 // Reset empties the Sink and keeps its memory.
 func (s *Sink) Reset() {
-	s.Points, s.Events, s.Flows = s.Points[:0], s.Events[:0], s.Flows[:0]
+	s.Points, s.Events, s.Flows, s.QPs = s.Points[:0], s.Events[:0], s.Flows[:0], s.QPs[:0]
 }
 
 // Names numbers the objects of a run from 1, in the order in which they are

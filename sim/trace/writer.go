@@ -20,22 +20,25 @@ import (
 // happened in one span of time, and spans follow each other; how a run is cut
 // into batches changes no byte of the directory.
 type Writer struct {
-	dir      *staging
-	manifest Manifest
-	names    *Names
-	hosts    map[string]bool // by node name: host or not
-	series   *table[pointRow]
-	events   *table[eventRow]
-	flowFile *os.File
-	flows    *bufio.Writer
-	print    *fingerprint
-	counters []Counter
-	open     []Flow // unfinished messages
-	line     []byte
-	keys     []sortKey
-	batch    []*Flow
-	one      [1]*Sink
-	last     struct {
+	dir       *staging
+	manifest  Manifest
+	names     *Names
+	hosts     map[string]bool // by node name: host or not
+	series    *table[pointRow]
+	events    *table[eventRow]
+	flowFile  *os.File
+	flows     *bufio.Writer
+	delayFile *os.File
+	delays    *bufio.Writer
+	ways      *wayTable
+	print     *fingerprint
+	counters  []Counter
+	open      []Flow // unfinished messages
+	line      []byte
+	keys      []sortKey
+	batch     []*Flow
+	one       [1]*Sink
+	last      struct {
 		event sortKey
 		flow  Flow
 	}
@@ -80,7 +83,17 @@ func (w *Writer) createFiles() (err error) {
 		return err
 	}
 	w.flows = bufio.NewWriterSize(w.flowFile, 64*1024)
-	_, err = w.flows.WriteString(strings.Join(flowColumns, ",") + "\n")
+	if _, err = w.flows.WriteString(strings.Join(flowColumns, ",") + "\n"); err != nil {
+		return err
+	}
+	if w.delayFile, err = os.Create(w.path(FileDelays)); err != nil {
+		return err
+	}
+	w.delays = bufio.NewWriterSize(w.delayFile, 64*1024)
+	if _, err = w.delays.WriteString(strings.Join(delayColumns(), ",") + "\n"); err != nil {
+		return err
+	}
+	w.ways, err = newWayTable(w.path(FilePaths), w.path(FileQPs), w.names)
 	return err
 }
 
@@ -108,7 +121,7 @@ func (w *Writer) Drain(sinks []*Sink) error {
 
 func (w *Writer) gather(sinks []*Sink) error {
 	if w.err == nil {
-		w.err = errors.Join(w.writePoints(sinks), w.writeEvents(sinks), w.writeFlows(sinks))
+		w.err = errors.Join(w.writePoints(sinks), w.writeEvents(sinks), w.writeFlows(sinks), w.ways.write(sinks))
 	}
 	return w.err
 }
@@ -127,7 +140,7 @@ func (w *Writer) Topology(t TopologyFile) error {
 }
 
 // owned are the files that only the Writer itself writes.
-var owned = []string{FileManifest, FileTopology, FileFlows, FileSeries, FileEvents, FileCounters}
+var owned = []string{FileManifest, FileTopology, FileFlows, FileSeries, FileEvents, FileCounters, FileDelays, FilePaths, FileQPs}
 
 // File adds a file; name is a path inside the run directory with slashes.
 func (w *Writer) File(name string, data []byte) error {
@@ -200,6 +213,9 @@ func (w *Writer) finish(end ManifestEnd) error {
 	if err := errors.Join(w.flows.Flush(), w.flowFile.Close()); err != nil {
 		return fmt.Errorf("%s: %w", FileFlows, err)
 	}
+	if err := errors.Join(w.delays.Flush(), w.delayFile.Close(), w.ways.close()); err != nil {
+		return fmt.Errorf("%s, %s, %s: %w", FileDelays, FilePaths, FileQPs, err)
+	}
 	if err := w.series.close(); err != nil {
 		return fmt.Errorf("%s: %w", FileSeries, err)
 	}
@@ -241,12 +257,12 @@ func (w *Writer) writeCounters() error {
 		w.line = appendCounter(w.line[:0], c, "")
 		_, _ = out.Write(w.line)
 	}
-	aliases := deriveCounters(w.counters, w.hosts)
-	for _, d := range aliases {
+	w.manifest.Rows.Counters = int64(len(w.counters))
+	deriveCounters(w.counters, w.hosts, func(d *derived) {
+		w.manifest.Rows.Counters++
 		w.line = appendCounter(w.line[:0], &d.Counter, d.from)
 		_, _ = out.Write(w.line)
-	}
-	w.manifest.Rows.Counters = int64(len(w.counters) + len(aliases))
+	})
 	return errors.Join(out.Flush(), f.Close())
 }
 
@@ -263,6 +279,12 @@ func (w *Writer) Abort() {
 	}
 	if w.flowFile != nil {
 		_ = w.flowFile.Close()
+	}
+	if w.delayFile != nil {
+		_ = w.delayFile.Close()
+	}
+	if w.ways != nil {
+		_, _ = w.ways.pathFile.Close(), w.ways.qpFile.Close()
 	}
 	w.dir.discard()
 }

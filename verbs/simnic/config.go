@@ -79,6 +79,10 @@ type Path struct {
 	// Ideal returns how long a message alone on the path takes, from posting
 	// to the arrival of the final ACK.
 	Ideal func(length sim.Bytes, op verbs.Opcode) sim.Duration
+	// There and Back are the ports that send, from the host on and from the peer
+	// on; Spread says that switches spread packets over others too.
+	There, Back []trace.ObjectID
+	Spread      bool
 }
 
 // Config describes a NIC.
@@ -126,6 +130,7 @@ type Config struct {
 	Interval  sim.Duration
 	SeriesQPs int  // queue pairs that have series
 	PauseLog  bool // pause events go to the sink
+	Account   bool // the time of messages is accounted for
 }
 
 // RoCEv2Port is the UDP destination port of RoCEv2 (IANA).

@@ -56,6 +56,9 @@ func (h *QP) PostSend(wr verbs.WorkRequest) error {
 	if q.rp == nil { // accepted: it sends for the first time
 		n.route(q)
 	}
+	if n.cfg.Account {
+		n.posted(q, now)
+	}
 	mtu := sim.Bytes(n.cfg.Sizes.Payload)
 	packets := uint64(max((wr.Length+mtu-1)/mtu, 1))
 	n.flowID++

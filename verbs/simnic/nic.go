@@ -54,6 +54,7 @@ type NIC struct {
 	lastCNP     float64
 	id          trace.ObjectID
 	sampling    bool // the end of a bin is scheduled, or there are no series
+	acts        []func(sim.Time) sim.Time
 }
 
 type closedQP struct {
@@ -90,6 +91,7 @@ type nicPort struct {
 	binPause [8]sim.Duration
 	lastFrac [8]float64
 	logged   uint8
+	stuck    uint8 // classes of the peer that stay paused whatever the buffer
 }
 
 // fifo is a queue of control packets.
@@ -232,7 +234,7 @@ func (n *NIC) create(client, port int, peer int32) *qp {
 	}
 	n.nextQPN++
 	*q = qp{slot: q.slot, qpn: n.nextQPN, client: int32(client), port: int32(port), peer: peer, state: verbs.StateRTS,
-		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0]}
+		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0], account: q.account.recycled()}
 	q.np.Interval = n.cnpGap
 	q.handle = &QP{n: n, q: q, qpn: q.qpn, peer: peer}
 	if int(q.qpn) <= n.cfg.SeriesQPs && n.cfg.Interval > 0 {
@@ -246,6 +248,10 @@ func (n *NIC) create(client, port int, peer int32) *qp {
 func (n *NIC) route(q *qp) {
 	q.path = n.cfg.Path(n.cfg.Endpoints[q.port], q.peer, q.srcPort, q.dstPort, q.prio)
 	q.rp = n.cfg.Algorithm.NewReactionPoint(n.ports[q.port].Cfg.Rate, q.path.BaseRTT)
+	if n.cfg.Account {
+		n.cfg.Sink.QueuePair(trace.QueuePair{Time: n.node.Now(), Host: n.cfg.Name, QP: q.qpn, Peer: n.cfg.EndpointName(q.peer), Prio: q.prio,
+			SrcPort: q.srcPort, There: q.path.There, Back: q.path.Back, Spread: q.path.Spread})
+	}
 }
 
 // destroy frees a queue pair.
@@ -343,6 +349,8 @@ func (n *NIC) handle(port int, m *packet.Packet) {
 		if q := n.lookup(m.DstQP); q != nil && q.rp != nil {
 			q.rp.OnCNP(n.node.Now())
 		}
+	case packet.Corrupt:
+		n.corrupt(port, m)
 	}
 }
 
@@ -361,6 +369,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.clients[port].OnTimer(arg)
 	case kindDrain:
 		n.rx.drained(n)
+	case fabric.KindFault:
+		n.act(arg)
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()

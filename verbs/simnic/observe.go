@@ -24,10 +24,11 @@ func (n *NIC) finish(q *qp, m *message, status verbs.Status) {
 }
 
 func (n *NIC) flow(q *qp, m *message, end sim.Time, delivered sim.Bytes, status string) {
+	now := n.node.Now()
 	n.cfg.Sink.Flow(trace.Flow{
 		ID: uint64(n.cfg.Node)<<40 | m.id, Src: n.cfg.Name, Dst: n.cfg.EndpointName(q.peer), QP: q.qpn, Verb: m.op.String(),
 		Bytes: m.length, Start: m.posted, End: end, Ideal: q.path.Ideal(m.length, m.op), Delivered: delivered,
-		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client),
+		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client), Delays: n.spent(q, m, now),
 	})
 }
 

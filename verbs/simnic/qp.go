@@ -26,6 +26,7 @@ type message struct {
 	last     uint64
 	posted   sim.Time
 	retx     uint64
+	time     *messageTime // nil until its first packet leaves
 	tag      string
 }
 
@@ -83,6 +84,7 @@ type qp struct {
 	series  trace.ObjectID // of the requester: rate and alpha
 	last    [2]float64
 	inbound *inbound
+	account *account // nil where none is kept
 }
 
 type posted struct {
@@ -179,6 +181,9 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 		p.Tapped().Message(now, k, m.length)
 	}
 	p.Send(n.node, port, &k)
+	if n.cfg.Account {
+		n.sent(q, p, m, now, flags&packet.FlagRetx != 0, last)
+	}
 	rate := q.rp.Rate(now)
 	q.rp.OnSend(now, wire)
 	q.availAt = p.FreeAt
@@ -232,9 +237,11 @@ func (n *NIC) timeout(slot int32, qpn uint32) {
 	n.event(trace.EventTimeout, q, "local ACK timeout")
 	q.retries++
 	if q.retries > n.cfg.RetryCount {
+		n.lost(q, q.una, trace.DelayTimeout, now)
 		n.fail(q, verbs.StatusRetryExceeded)
 		return
 	}
+	n.lost(q, q.una, trace.DelayTimeout, now)
 	q.rp.OnLoss(now)
 	n.goBack(q, q.una)
 	n.arm(q, now)
@@ -300,6 +307,7 @@ func (n *NIC) onAck(m *packet.Packet) {
 		}
 		return
 	}
+	n.answered(q, now.Sub(m.Sent), now)
 	n.advance(q, seq, m, now)
 	n.offer(q)
 }
@@ -345,6 +353,9 @@ func (n *NIC) onNak(q *qp, m *packet.Packet, now sim.Time) {
 	}
 	if seq >= q.sent || q.state != verbs.StateRTS || q.head == len(q.msgs) {
 		return
+	}
+	if seq >= q.una || n.cfg.GoBack0 {
+		n.lost(q, seq, nakDelay(m), now)
 	}
 	if seq > q.una {
 		n.advance(q, seq, m, now)

@@ -237,10 +237,17 @@ func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
 	if r.bytes >= n.cfg.RxXoff {
 		n.pausePeers(m.Prio, true)
 	}
-	if !r.busy {
-		r.busy = true
-		n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(size))), kindDrain, 0, 0)
+	r.start(n)
+}
+
+// start begins to hand the oldest packet to the host, unless that is going on
+// or the host has stopped.
+func (r *rxBuffer) start(n *NIC) {
+	if r.busy || r.q.empty() || n.cfg.Drain <= 0 {
+		return
 	}
+	r.busy = true
+	n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(r.q.buf[r.q.head].Size))), kindDrain, 0, 0)
 }
 
 // drained hands the oldest packet to the host.
@@ -252,11 +259,8 @@ func (r *rxBuffer) drained(n *NIC) {
 		r.from, r.head = r.from[:0], 0
 	}
 	r.bytes -= int64(m.Size)
-	r.busy = !r.q.empty()
-	if r.busy {
-		next := r.q.buf[r.q.head].Size
-		n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(next))), kindDrain, 0, 0)
-	}
+	r.busy = false
+	r.start(n)
 	if r.bytes < n.cfg.RxXoff/2 || r.bytes == 0 {
 		n.pausePeers(m.Prio, false)
 	}
@@ -267,7 +271,7 @@ func (r *rxBuffer) drained(n *NIC) {
 func (n *NIC) pausePeers(c uint8, stop bool) {
 	for i := range n.ports {
 		p := &n.ports[i]
-		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop {
+		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop || !stop && p.stuck&(1<<c) != 0 {
 			continue
 		}
 		kind := trace.EventXoff

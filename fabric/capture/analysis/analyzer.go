@@ -1,0 +1,311 @@
+package analysis
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"rdmasim/fabric/capture"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+)
+
+// Options of an analysis.
+type Options struct {
+	// Rate of the links, for the length of pauses where the capture does not
+	// tell the speed of its interfaces; 0 = not known.
+	Rate sim.Rate
+	// PauseUntilXon says that pauses last until they are taken back, whatever
+	// their quanta.
+	PauseUntilXon bool
+	// CNPInterval is how far apart CNPs of a flow must be; 0 = not checked.
+	CNPInterval sim.Duration
+	// Sink gets the rows of flows and events; the caller drains it. nil = none.
+	Sink *trace.Sink
+	// Names numbers the objects that events speak of; nil = a table of its own.
+	Names *trace.Names
+}
+
+// Total counts the frames of a capture by what they are.
+type Total struct {
+	Packets, Bytes   uint64 // records, and bytes on the wire
+	Kinds            [capture.FrameKinds]uint64
+	Truncated        uint64 // records that hold only a part of their frame
+	PFC, Pause8023   uint64
+	PauseNotFollowed uint64
+	ICRCValid        uint64
+	ICRCInvalid      uint64
+	ICRCAbsent       uint64 // RDMA packets of which the end was not captured
+	ReservedOpcodes  uint64
+	Management       uint64 // packets of queue pair 1
+	OutOfOrder       uint64 // records with a time before the one before
+	NoTime           uint64
+	Damaged          uint64 // frames with CRC errors, as the capture says
+	CaptureDrops     uint64 // packets that the capture says it lost
+	NotFollowed      uint64 // RDMA packets beyond MaxStreams, MaxHosts or the views of a stream
+	OtherLink        uint64 // frames of link types that are not read
+}
+
+// host is an address that RDMA packets come from or go to.
+type host struct {
+	addr   netip.Addr
+	name   string
+	id     trace.ObjectID
+	mac    [6]byte
+	home   int // interface at which its packets were first seen, -1 = none were
+	cnp    pace
+	paceBy []addressPace
+	number int // in the order of appearance
+	sent   bins
+}
+
+// addressPace is the rhythm of CNPs to one address.
+type addressPace struct {
+	to netip.Addr
+	pace
+}
+
+func (a *Analyzer) paceTo(h *host, to netip.Addr) *pace {
+	for i := range h.paceBy {
+		if h.paceBy[i].to == to {
+			return &h.paceBy[i].pace
+		}
+	}
+	if a.paces == maxPaces {
+		return &pace{}
+	}
+	a.paces++
+	h.paceBy = append(h.paceBy, addressPace{to: to})
+	return &h.paceBy[len(h.paceBy)-1].pace
+}
+
+// Analyzer follows a capture.
+type Analyzer struct {
+	opt        Options
+	names      *trace.Names
+	ifaces     []capture.Interface
+	started    bool
+	epochSec   int64 // time 0 of the run
+	epochPico  int64
+	start, now sim.Time
+	total      Total
+	hosts      map[netip.Addr]*host
+	hostList   []*host
+	byKey      map[streamKey]*stream
+	byPair     map[pairKey][]*stream
+	streams    []*stream
+	pausers    map[pauserKey]*pauser
+	pauserList []*pauser
+	checks     [rules]Check
+	frame      capture.Frame
+	unpaired   uint64
+	events     uint64
+	flowID     uint64
+	last       *stream // of the packet before: packets come in runs
+	series     binClock
+	views      int // of all streams
+	waiting    int // messages of all streams
+	paces      int
+	rtt        histogram
+	cnpGaps    histogram
+	keep       func(*stream, *message) // gets every message whose end was seen
+}
+
+// New returns an Analyzer.
+func New(o Options) *Analyzer {
+	if o.Names == nil {
+		o.Names = trace.NewNames()
+	}
+	return &Analyzer{opt: o, names: o.Names, hosts: map[netip.Addr]*host{}, byKey: map[streamKey]*stream{}, byPair: map[pairKey][]*stream{},
+		pausers: map[pauserKey]*pauser{}, checks: newChecks(), series: newBinClock()}
+}
+
+// Add follows one record. interfaces are those of its reader so far.
+func (a *Analyzer) Add(rec *capture.Record, interfaces []capture.Interface) {
+	a.ifaces = interfaces
+	a.clock(rec)
+	t := &a.total
+	t.Packets++
+	t.Bytes += uint64(rec.Original)
+	t.CaptureDrops += rec.Drops
+	link := interfaces[rec.Interface].Link
+	if !link.Known() {
+		t.OtherLink++
+		return
+	}
+	f := &a.frame
+	f.Decode(link, rec.Data, rec.Original)
+	t.Kinds[f.Kind]++
+	if f.Truncated {
+		t.Truncated++
+	}
+	damaged := rec.CRCError || dropped(rec.Comment)
+	if damaged {
+		t.Damaged++
+	}
+	switch {
+	case f.Kind == capture.KindPause:
+		if !damaged {
+			a.pause(f, rec.Interface, rec.Direction)
+		}
+	case f.Kind.RDMA():
+		a.rdma(f, rec, damaged)
+	}
+}
+
+// dropped reports whether a comment says that the frame went no further: that
+// is how a simulation writes what its switches threw away.
+func dropped(comment string) bool { return strings.HasPrefix(comment, "dropped: ") }
+
+// clock advances the time, which never goes back.
+func (a *Analyzer) clock(rec *capture.Record) {
+	if !rec.HasTime {
+		a.total.NoTime++
+		return
+	}
+	if !a.started {
+		a.started = true
+		// A simulation counts from 1970; a real capture is told from its first packet.
+		if rec.Sec > 365*24*3600 || rec.Sec < 0 {
+			a.epochSec, a.epochPico = rec.Sec, rec.Pico
+		}
+		a.start = a.since(rec)
+		a.now = a.start
+	}
+	t := a.since(rec)
+	if t < a.now {
+		a.total.OutOfOrder++
+		return
+	}
+	a.now = t
+}
+
+// longest is how long a capture may be: what 64 bits of picoseconds hold.
+const longest = 100 * 24 * 3600
+
+func (a *Analyzer) since(rec *capture.Record) sim.Time {
+	sec := min(max(rec.Sec-a.epochSec, -1), longest)
+	return max(sim.Time(sec)*sim.Time(sim.Second)+sim.Time(rec.Pico-a.epochPico), 0)
+}
+
+// rdma follows a packet with a base transport header.
+func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
+	t := &a.total
+	switch f.ICRC {
+	case capture.ICRCValid:
+		t.ICRCValid++
+	case capture.ICRCAbsent:
+		t.ICRCAbsent++
+	default:
+		t.ICRCInvalid++
+		a.checks[ruleICRC].Tested++
+		a.violated(ruleICRC, nil, "%v to QP 0x%06x from %v", f.BTH.Opcode, f.BTH.DestQP, f.Src)
+		return // its receiver throws it away
+	}
+	if f.ICRC == capture.ICRCValid {
+		a.checks[ruleICRC].Tested++
+	}
+	info := f.Info()
+	if !info.Valid() {
+		t.ReservedOpcodes++
+		return
+	}
+	if f.BTH.DestQP <= 1 && info.Transport == capture.TransportUD {
+		t.Management++
+		return
+	}
+	s := a.stream(f, rec.Interface)
+	if s == nil {
+		t.NotFollowed++
+		return
+	}
+	v := a.viewOf(s, rec.Interface)
+	if v == nil {
+		t.NotFollowed++
+		return
+	}
+	s.end = a.now
+	if v == s.upstream() {
+		s.packets++
+		s.bytes += uint64(rec.Original)
+		if s.from.number < maxSeries {
+			s.from.sent.add(&a.series, a.now, rec.Original*8)
+		}
+	}
+	switch {
+	case info.Verb.Request():
+		a.request(s, v, f, damaged)
+	case info.Verb == capture.VerbCNP:
+		a.cnpPacket(s, v, damaged)
+	default:
+		a.answer(s, v, f, damaged)
+	}
+}
+
+// stream returns the stream of a packet, nil where there are too many.
+func (a *Analyzer) stream(f *capture.Frame, iface int) *stream {
+	k := streamKey{f.Src, f.Dst, f.BTH.DestQP}
+	if a.last != nil && a.last.key == k {
+		return a.last
+	}
+	if s := a.byKey[k]; s != nil {
+		a.last = s
+		return s
+	}
+	from, to := a.host(f.Src), a.host(f.Dst)
+	if from == nil || to == nil || len(a.streams) >= MaxStreams {
+		return nil
+	}
+	if from.home < 0 {
+		from.home, from.mac = iface, f.SrcMAC
+	}
+	s := &stream{key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
+	if s.transport == capture.TransportCNP {
+		s.transport = capture.TransportRC
+	}
+	s.object = a.names.ID(fmt.Sprintf("%s/qp%d", from.name, k.qp))
+	a.byKey[k] = s
+	a.streams = append(a.streams, s)
+	a.last = s
+	return s
+}
+
+// host returns the host of an address, nil where there are too many.
+func (a *Analyzer) host(addr netip.Addr) *host {
+	if h := a.hosts[addr]; h != nil {
+		return h
+	}
+	if len(a.hostList) >= MaxHosts {
+		return nil
+	}
+	h := &host{addr: addr, name: hostName(addr), home: -1, number: len(a.hostList)}
+	h.id = a.names.ID(h.name)
+	a.hosts[addr] = h
+	a.hostList = append(a.hostList, h)
+	return h
+}
+
+// hostName writes an address as a name of the run directory, in which colons
+// stand between node and port.
+func hostName(addr netip.Addr) string {
+	if addr.Is4() || addr.Is4In6() {
+		return addr.Unmap().String()
+	}
+	return strings.ReplaceAll(addr.WithZone("").String(), ":", "-")
+}
+
+// ifaceName names an interface.
+func (a *Analyzer) ifaceName(i int) string {
+	if n := a.ifaces[i].Name; n != "" {
+		return n
+	}
+	return fmt.Sprintf("if%d", i)
+}
+
+// rateOf returns the speed of an interface.
+func (a *Analyzer) rateOf(i int) sim.Rate {
+	if s := a.ifaces[i].Speed; s > 0 && s < 1<<62 {
+		return sim.Rate(s)
+	}
+	return a.opt.Rate
+}

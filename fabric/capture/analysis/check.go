@@ -1,0 +1,181 @@
+package analysis
+
+import (
+	"fmt"
+
+	"rdmasim/fabric/capture"
+	"rdmasim/sim"
+)
+
+// Check is one rule of transport, how often it was put to the test and how
+// often it did not hold.
+type Check struct {
+	Name       string   `json:"name"`
+	Doc        string   `json:"doc"`
+	Tested     uint64   `json:"tested"`
+	Violations uint64   `json:"violations"`
+	Examples   []string `json:"examples,omitempty"`
+}
+
+// Rules.
+const (
+	ruleResume = iota
+	ruleNakNames
+	ruleNakOnce
+	ruleNakGiven
+	ruleAck
+	ruleMSN
+	ruleCNPReason
+	ruleCNPInterval
+	ruleICRC
+	rules
+)
+
+// newChecks are the rules. Source of the first six: InfiniBand Architecture,
+// volume 1, section 9.7; of the CNP rules: annex A17 and DCQCN (SIGCOMM'15);
+// the idea of judging adapters by a mirror of their traffic: Lumina (SIGCOMM'23).
+func newChecks() [rules]Check {
+	return [rules]Check{
+		ruleResume:      {Name: "go-back-N sender", Doc: "after a NAK the requester goes on from the PSN that the NAK asks for"},
+		ruleNakNames:    {Name: "NAK names what is missing", Doc: "a NAK asks for the first PSN that the responder has not got"},
+		ruleNakOnce:     {Name: "one NAK per episode", Doc: "no second NAK for a PSN before the requester has sent again"},
+		ruleNakGiven:    {Name: "a gap is answered", Doc: "when PSNs are missing the responder sends a NAK"},
+		ruleAck:         {Name: "ACK of what came", Doc: "an ACK names no PSN that has not arrived in order"},
+		ruleMSN:         {Name: "MSN counts up", Doc: "the message sequence number never goes back"},
+		ruleCNPReason:   {Name: "CNP has a reason", Doc: "a CNP follows a packet marked CE"},
+		ruleCNPInterval: {Name: "CNP interval", Doc: "two CNPs of a flow are at least the given interval apart (--cnp-interval)"},
+		ruleICRC:        {Name: "ICRC", Doc: "the invariant CRC of a packet holds"},
+	}
+}
+
+// violated notes that a rule did not hold.
+func (a *Analyzer) violated(rule int, s *stream, format string, args ...any) {
+	c := &a.checks[rule]
+	c.Violations++
+	text := fmt.Sprintf(format, args...)
+	if len(c.Examples) < maxExamples {
+		where := ""
+		if s != nil {
+			where = fmt.Sprintf("%s to %s QP 0x%06x ", s.from.name, s.to.name, s.key.qp)
+		}
+		c.Examples = append(c.Examples, fmt.Sprintf("%s: %s%s (packet %d)", a.now.Sub(a.start), where, text, a.total.Packets))
+	}
+	a.event(evCheck, s, 0, c.Name+": "+text)
+}
+
+// checkResume judges where a retransmission begins.
+func (a *Analyzer) checkResume(s *stream, v *view, p *packetInfo) {
+	if s.reverse != nil {
+		s.reverse.answers.nakOpen = false
+	}
+	if s.fate.kind != causeNak || s.why(p.number, a.now) != causeNak {
+		return
+	}
+	if p.number > s.fate.number && v.requests.missing(s.fate.number) {
+		return // what was asked for may have been lost again before it came here
+	}
+	a.checks[ruleResume].Tested++
+	if p.number > s.fate.number {
+		a.violated(ruleResume, s, "goes on from PSN %d after a NAK for PSN %d", p.number&capture.Mask24, s.fate.number&capture.Mask24)
+	}
+}
+
+// checkNak judges a NAK for a sequence error where it leaves the responder.
+func (a *Analyzer) checkNak(s, r *stream, f *capture.Frame, number uint64) {
+	st := &s.answers
+	a.checks[ruleNakOnce].Tested++
+	if st.nakOpen && st.lastNak == number {
+		a.violated(ruleNakOnce, s, "NAK for PSN %d again", f.BTH.PSN)
+	}
+	st.nakOpen, st.lastNak = true, number
+	v := r.downstream()
+	if v.iface != s.upstream().iface && len(r.views) > 1 || !v.got.begun {
+		return // the packets and the NAK were not seen at one place
+	}
+	g := &v.got
+	if !g.gap {
+		return // the gap arose between here and the responder
+	}
+	a.checks[ruleNakNames].Tested++
+	if number != g.next && number != g.message {
+		a.violated(ruleNakNames, s, "NAK for PSN %d where PSN %d is missing", f.BTH.PSN, g.next&capture.Mask24)
+	}
+}
+
+// checkAck judges an ACK where it leaves the responder.
+func (a *Analyzer) checkAck(s, r *stream, f *capture.Frame, number uint64) {
+	v := r.downstream()
+	g := &v.got
+	if !g.begun || v.counts.data == 0 || r.upstream().requests.slack > 0 {
+		return
+	}
+	a.checks[ruleAck].Tested++
+	if number >= g.next && (len(r.views) == 1 || v.iface == s.upstream().iface) {
+		if v.requests.missing(g.next) || number >= v.requests.next {
+			a.violated(ruleAck, s, "ACK of PSN %d where PSN %d was not seen", f.BTH.PSN, g.next&capture.Mask24)
+		}
+		// The responder has it, whatever was captured.
+		g.next = min(number+1, v.requests.next)
+		g.gap = false
+	}
+}
+
+// checkMSN judges the order of message sequence numbers.
+func (a *Analyzer) checkMSN(s *stream, f *capture.Frame) {
+	st := &s.answers
+	msn := f.Ext.AETH.MSN
+	if st.msnKnown {
+		a.checks[ruleMSN].Tested++
+		d := capture.PSNDelta(msn, st.msn)
+		if d < 0 && d > -jump && f.Info().Verb == capture.VerbAck {
+			a.violated(ruleMSN, s, "MSN %d after %d", msn, st.msn)
+		}
+		if d < 0 {
+			return
+		}
+	}
+	st.msn, st.msnKnown = msn, true
+}
+
+// checkCNP judges a CNP where it leaves the notification point.
+func (a *Analyzer) checkCNP(s *stream) {
+	if r := s.reverse; r != nil && len(r.views) > 0 {
+		if v := r.downstream(); v.iface == s.upstream().iface || len(r.views) == 1 {
+			if r.views[0].counts.ect > 0 {
+				a.checks[ruleCNPReason].Tested++
+				if v.got.marks == 0 {
+					a.violated(ruleCNPReason, s, "CNP without a marked packet since the last one")
+				}
+			}
+			v.got.marks = 0
+		}
+	}
+	if a.opt.CNPInterval > 0 && s.cnp.count > 0 {
+		a.checks[ruleCNPInterval].Tested++
+		if d := a.now.Sub(s.cnp.last); d < a.opt.CNPInterval-stampError {
+			a.violated(ruleCNPInterval, s, "CNP %v after the last one", d)
+		}
+	}
+}
+
+// stampError is what two time stamps of a nanosecond each may be wrong together.
+const stampError = 2 * sim.Nanosecond
+
+// checkGaps judges, at the end, whether gaps were answered.
+func (a *Analyzer) checkGaps() {
+	for _, s := range a.streams {
+		if s.transport != capture.TransportRC || s.reverse == nil || len(s.views) == 0 {
+			continue
+		}
+		v := s.downstream()
+		naks := s.reverse.answers.sequenceNaks
+		a.checks[ruleNakGiven].Tested += naks + v.got.silent
+		if v.got.silent > 0 {
+			a.checks[ruleNakGiven].Violations += v.got.silent
+			if len(a.checks[ruleNakGiven].Examples) < maxExamples {
+				a.checks[ruleNakGiven].Examples = append(a.checks[ruleNakGiven].Examples,
+					fmt.Sprintf("%s to %s QP 0x%06x: %d gaps without a NAK", s.from.name, s.to.name, s.key.qp, v.got.silent))
+			}
+		}
+	}
+}
