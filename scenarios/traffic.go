@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"rdmasim/fabric/topology"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -17,6 +19,11 @@ type Traffic struct {
 	Kinds    []string                    // of the workloads
 	Plans    []map[int]workload.Instance // by workload and number of host
 	Topology trace.TopologyFile
+	Graph    *topology.Graph
+	Ports    *topology.Ports
+
+	Faults     []fault.Fault
+	FaultNames []string
 
 	seed uint64
 }
@@ -31,7 +38,14 @@ func PlanTraffic(s *Spec) (*Traffic, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	t := &Traffic{Plans: plans, Topology: w.topologyFile(), seed: s.Seed}
+	t := &Traffic{Plans: plans, Topology: w.topologyFile(), Graph: w.graph, Ports: w.ports, FaultNames: s.faultNames(), seed: s.Seed}
+	for i := range s.Faults {
+		f, err := s.fault(i)
+		if err != nil {
+			return nil, &InputError{err}
+		}
+		t.Faults = append(t.Faults, f)
+	}
 	for _, node := range w.hosts {
 		t.Hosts = append(t.Hosts, w.graph.Nodes[node].Name)
 		t.Rates = append(t.Rates, w.nics[node].LineRate(0))

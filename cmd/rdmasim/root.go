@@ -55,6 +55,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(newNS3(a), newValidate(a))
 	root.AddCommand(newImport(a), newPcap(a))
 	root.AddCommand(newHeadroom(a))
+	root.AddCommand(newHW(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

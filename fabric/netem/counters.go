@@ -93,3 +93,41 @@ func Injected(q []Qdisc) (packets, dropped int64, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// RuleHits returns how many packets the rules of a table have acted on.
+func RuleHits(ctx context.Context, r Runner, table string) (int64, error) {
+	out, err := r.Run(ctx, Command{"nft", "-j", "list", "table", "netdev", table})
+	if err != nil {
+		return 0, err
+	}
+	return parseRuleHits([]byte(out))
+}
+
+func parseRuleHits(b []byte) (int64, error) {
+	var doc struct {
+		NFTables []struct {
+			Rule *struct {
+				Expr []struct {
+					Counter *struct {
+						Packets int64 `json:"packets"`
+					} `json:"counter"`
+				} `json:"expr"`
+			} `json:"rule"`
+		} `json:"nftables"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return 0, fmt.Errorf("nft -j list table: %w", err)
+	}
+	var n int64
+	for _, o := range doc.NFTables {
+		if o.Rule == nil {
+			continue
+		}
+		for _, e := range o.Rule.Expr {
+			if e.Counter != nil {
+				n += e.Counter.Packets
+			}
+		}
+	}
+	return n, nil
+}

@@ -2,6 +2,7 @@ package netem
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -140,4 +141,13 @@ func value(dir, name string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
+}
+
+// Address returns the address as people write it.
+func (g *GID) Address() string {
+	ip, err := netip.ParseAddr(g.GID)
+	if err != nil {
+		return g.GID
+	}
+	return ip.Unmap().String()
 }

@@ -63,6 +63,14 @@ func (j *Journal) Apply(ctx context.Context, r Runner, c Change) error {
 	return nil
 }
 
+// Revert takes back changes that were made, last first; the others stay.
+func (j *Journal) Revert(ctx context.Context, r Runner, changes []Change) error {
+	j.done = slices.DeleteFunc(j.done, func(d Change) bool {
+		return slices.ContainsFunc(changes, func(c Change) bool { return slices.Equal(c.Do, d.Do) })
+	})
+	return undo(ctx, r, changes)
+}
+
 // Undo takes all changes back, last first, and removes the journal where all
 // of them succeeded.
 func (j *Journal) Undo(ctx context.Context, r Runner) error {

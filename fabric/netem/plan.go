@@ -78,8 +78,13 @@ type Rule struct {
 	QPN    uint32 // destination queue pair; 0 = any
 	PSN    int64  // packet sequence number; -1 = any
 	Every  uint32 // of the packets that match, one in so many; 0 or 1 = all
-	Nth    uint32 // with Every: which one; alone: the nth that matches (from 1), once
+	Nth    uint32 // with Every: which one, from 0; alone: the nth that matches, from 1, once
+	// Longer picks only IP packets longer than this; 0 = any length.
+	Longer sim.Bytes
 }
+
+// Table returns the name of the table that Rules makes.
+func Table(id string) string { return "rdmasim_" + id }
 
 // statement returns the rule in the words of nftables. @th counts bits from the
 // UDP header: 64 of them, then the BTH with the destination QP in bits 40 to 63
@@ -94,6 +99,9 @@ func (r *Rule) statement() (string, error) {
 	}
 	if r.PSN >= 0 {
 		s += fmt.Sprintf(" @th,136,24 %#x", r.PSN)
+	}
+	if r.Longer > 0 {
+		s += fmt.Sprintf(" meta length > %d", r.Longer)
 	}
 	switch {
 	case r.Every > 1:
@@ -121,7 +129,7 @@ func Rules(dev, id string, rules []Rule) ([]Change, error) {
 	if err := checkInterface(dev); err != nil {
 		return nil, err
 	}
-	table := "rdmasim_" + id
+	table := Table(id)
 	if !regexp.MustCompile(`^[a-z0-9_]{1,40}$`).MatchString(table) {
 		return nil, fmt.Errorf("id %q: small letters and digits", id)
 	}

@@ -25,9 +25,13 @@ type conn struct {
 	sends    slots
 	recvs    slots
 	waiting  []verbs.WorkRequest // no place in the hardware queue yet
+	number   int                 // among those that its host has made, from 1
 	closed   bool
 	failed   bool
 }
+
+// psn is the number of the first packet.
+func (c *conn) psn() uint32 { return c.qp.QPN() * 0x9e3779b1 & 0xffffff }
 
 // region is registered memory; it is replaced by a larger one when a message
 // needs that, and kept as long as requests may use it.
@@ -126,7 +130,9 @@ func (w *world) connect(a *app, p workload.ConnParams) (here, there *conn, err e
 			return nil, nil, fmt.Errorf("%s to %s: %w", w.traffic.Hosts[a.host], w.traffic.Hosts[p.Peer], err)
 		}
 	}
-	return here, there, nil
+	w.made[a.host]++
+	here.number = w.made[a.host]
+	return here, there, w.onConnect(here)
 }
 
 func (w *world) newConn(a *app, depth int) (*conn, error) {
@@ -147,8 +153,7 @@ func (w *world) newConn(a *app, depth int) (*conn, error) {
 // ready1 brings one queue pair from RESET to RTS.
 func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
 	n := &w.spec.NIC
-	psn := c.qp.QPN() * 0x9e3779b1 & 0xffffff
-	peerPSN := c.peer.qp.QPN() * 0x9e3779b1 & 0xffffff
+	psn, peerPSN := c.psn(), c.peer.psn()
 	dscp := n.DSCP
 	if priority >= 0 && priority != n.Priority {
 		dscp = priority << 3

@@ -65,6 +65,9 @@ func (w *world) finishDirectory(out *trace.Writer, before []netem.Counters, res 
 			list = append(list, trace.Counter{Object: object, Prio: -1, Name: name, Value: float64(d[k])})
 		}
 	}
+	for _, in := range w.faults {
+		list = append(list, trace.Counter{Object: "fault/" + in.name, Prio: -1, Name: trace.CountFaultPackets, Value: float64(in.hit)})
+	}
 	list = append(list, trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPayloadDelivered, Value: float64(w.total)})
 	out.Counters(list)
 	perf := trace.Perf{Wall: res.Wall, Workers: 1, Host: trace.ThisHost()}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios/hardware/guest"
 )
 
@@ -48,13 +49,16 @@ func TestGuest(t *testing.T) {
 	programs["usr/bin/rdmasim"] = filepath.Join(dir, "rdmasim")
 	script, err := os.ReadFile("testdata/guest.sh")
 	require.NoError(t, err)
+	scenarios, err := filepath.Glob("testdata/*.yaml")
+	require.NoError(t, err)
+	for _, s := range scenarios {
+		programs["t/"+filepath.Base(s)] = s
+	}
 	share := t.TempDir()
 	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log})
 	require.NoError(t, err)
 	require.Zero(t, status, "the script failed in the guest")
-	results, err := filepath.Glob(filepath.Join(share, "*.out"))
-	require.NoError(t, err)
-	require.NotEmpty(t, results)
+	checkResults(t, share)
 }
 
 func build(ctx context.Context, t *testing.T, args ...string) {
@@ -80,5 +84,31 @@ func (l testLog) Write(p []byte) (int, error) {
 		}
 		l.t.Log(strings.TrimRight(string(line), "\r"))
 		*l.rest = rest
+	}
+}
+
+// checkResults looks at what the guest has brought out.
+func checkResults(t *testing.T, share string) {
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(share, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	for _, want := range []string{"--- PASS: TestHardwareOperations", "--- PASS: TestHardwareDatagram", "--- PASS: TestHardwareRNR"} {
+		require.Contains(t, read("ibv.out"), want)
+	}
+	require.Contains(t, read("netem.out"), "--- PASS: TestHardwareLeavesNothing")
+	require.Regexp(t, `rxe0 +rdma_rxe +roce0 +1 +4: ACTIVE .* 10\.7\.0\.1 \(index 1\) +yes`, read("devices.out"))
+
+	clean, err := metric.Load(filepath.Join(share, "run-clean"))
+	require.NoError(t, err)
+	require.Equal(t, "hardware", clean.Run.Mode)
+	require.EqualValues(t, 80, clean.Flows.Completed)
+	require.EqualValues(t, 40*64000+40*256, clean.Flows.Bytes)
+	require.Nil(t, clean.PFC.Xoff, "Soft-RoCE knows no pauses: not measured is not 0")
+	require.Nil(t, clean.CNP.Sent)
+	require.FileExists(t, filepath.Join(share, "run-clean", "report", "index.html"))
+	if dir := os.Getenv("RDMASIM_GUEST_OUT"); dir != "" {
+		require.NoError(t, os.CopyFS(dir, os.DirFS(share)))
 	}
 }

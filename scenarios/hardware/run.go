@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"time"
@@ -19,10 +20,12 @@ import (
 
 // Options of a run that are not part of the scenario.
 type Options struct {
-	Out      string   // run directory
-	Devices  []string // HOST=DEVICE, or devices in the order of the hosts; empty = those of this machine in order
-	Poll     bool     // spin on the completion queues instead of sleeping until an event
-	Version  string   // of the program
+	Out      string    // run directory
+	Devices  []string  // HOST=DEVICE, or devices in the order of the hosts; empty = those of this machine in order
+	Poll     bool      // spin on the completion queues instead of sleeping until an event
+	DryRun   bool      // print what would change the host, and change and run nothing
+	Version  string    // of the program
+	Log      io.Writer // gets every command that changes the host; nil = nowhere
 	Progress func(scenarios.Progress)
 }
 
@@ -35,17 +38,31 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	if o.DryRun {
+		w.print(o.Log)
+		return &scenarios.Result{}, nil
+	}
 	out, err := w.create(o)
 	if err != nil {
 		return nil, err
 	}
+	if len(w.faults) > 0 {
+		if w.injector, err = newInjector(o.Log); err != nil {
+			out.Abort()
+			return nil, err
+		}
+	}
 	before, err := w.counters()
 	if err != nil {
-		out.Abort()
-		return nil, err
+		w.fail(err)
 	}
 	start := time.Now()
 	end, stopped := w.loop(ctx, o)
+	if w.injector != nil {
+		if err := w.stopFaults(); err != nil && !stopped {
+			w.fail(err)
+		}
+	}
 	if w.err != nil {
 		out.Abort()
 		return nil, w.err
@@ -70,7 +87,7 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts))}
+	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts))}
 	if w.endOf, err = assign(traffic.Hosts, devices, o.Devices); err != nil {
 		return nil, &scenarios.InputError{Err: err}
 	}
@@ -103,7 +120,38 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 		w.apps = append(w.apps, row)
 		w.left += len(row)
 	}
+	if err = w.inject(); err != nil {
+		return w, &scenarios.InputError{Err: err}
+	}
+	if err = w.refuse(); err != nil {
+		return w, &scenarios.InputError{Err: err}
+	}
 	return w, nil
+}
+
+// print lists what the faults would do.
+func (w *world) print(to io.Writer) {
+	for _, in := range w.faults {
+		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
+		if in.event != nil {
+			fmt.Fprintln(to, "# a rule of nftables at the receiver's ingress, once the queue pair is known")
+		}
+		for _, s := range in.sites {
+			for _, c := range s.changes {
+				fmt.Fprintf(to, "%s\n", c.Do)
+			}
+		}
+	}
+	fmt.Fprintln(to, "# afterwards, whatever happens")
+	for _, in := range w.faults {
+		for _, s := range in.sites {
+			for _, c := range s.changes {
+				if c.Undo != nil {
+					fmt.Fprintf(to, "%s\n", c.Undo)
+				}
+			}
+		}
+	}
 }
 
 // idle is the instance of a host that a workload leaves alone.
@@ -165,6 +213,11 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	w.clock = clock{time.Now()}
 	if bin := w.spec.Series.Interval; bin > 0 {
 		w.sample(max(bin, minBin), limit)
+	}
+	if w.injector != nil {
+		if err := w.startFaults(ctx, limit); err != nil {
+			w.fail(err)
+		}
 	}
 	for k := range w.apps {
 		for _, a := range w.apps[k] {

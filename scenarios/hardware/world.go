@@ -175,10 +175,14 @@ type world struct {
 	flowID  uint64
 	payload []int64 // delivered in the present bin, by host
 	total   int64   // payload delivered since the warm-up
+	made    []int   // connections, by host
 	err     error
+
+	faults   []*injection
+	injector *injector // nil without faults
 }
 
-// checkPaths refuses traffic within one device: it is looped back inside and
+// checkPath refuses traffic within one device: it is looped back inside and
 // neither crosses a queue nor the wire.
 func (w *world) checkPath(from, to int) error {
 	if w.endOf[from] != w.endOf[to] {
