@@ -81,6 +81,7 @@ type SwitchConfig struct {
 	Bypass     uint8 // classes that are neither admitted nor accounted nor marked
 	Ports      []SwitchPortConfig
 	Router     Router
+	MMU        *MMUConfig // the buffer manager in full, instead of Buffer and the maps; every port then has its MMU and Maps
 	Rand       func(name string) *sim.Rand
 	Sink       *trace.Sink
 	Names      *trace.Names
@@ -95,9 +96,14 @@ type SwitchPortConfig struct {
 	Alpha    int64         // dynamic threshold in 1/65536 of the free shared buffer
 	Headroom int64         // bytes per lossless class
 	ECN      *[8]ECNConfig // by class; ports that mark alike share it; nil = none
-	ToHost   bool
-	Peer     string // name of the port at the other end, node:port
-	PeerID   trace.ObjectID
+	MMU      *PortMMU
+	Maps     *Maps
+	Watchdog WatchdogConfig
+	// Scheduler replaces strict priorities, weights and quantum of the switch.
+	Scheduler *SchedulerConfig
+	ToHost    bool
+	Peer      string // name of the port at the other end, node:port
+	PeerID    trace.ObjectID
 }
 
 // AlphaOne is alpha = 1 in the units of SwitchPortConfig.Alpha.

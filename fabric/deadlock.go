@@ -3,6 +3,7 @@ package fabric
 import (
 	"math/bits"
 
+	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 )
 
@@ -129,7 +130,7 @@ func (d *DeadlockWatch) candidates() []stuck {
 		s := d.switches[g.node]
 		for z := range s.ports {
 			o := &s.ports[z]
-			if o.Paused&o.nonEmpty&(1<<g.class) == 0 {
+			if s.stops(z, g.class)&o.stopped&o.nonEmpty == 0 {
 				continue
 			}
 			pn, pp := d.peer(int(g.node), z)
@@ -159,7 +160,9 @@ func (d *DeadlockWatch) weigh(groups []stuck) {
 				q := queue{g.node, w.port}
 				if held[q] == nil {
 					held[q] = make([]int64, len(s.ports))
-					s.ports[w.port].class[class].fifo.count(held[q])
+					for c := s.stops(int(w.port), class) & s.ports[w.port].nonEmpty; c != 0; c &= c - 1 {
+						s.ports[w.port].class[bits.TrailingZeros8(c)].fifo.count(held[q])
+					}
 				}
 				w.bytes = held[q][g.port]
 			}
@@ -218,10 +221,10 @@ func (d *DeadlockWatch) remains(groups []stuck, g *stuck) (head, shared int64) {
 		}
 	}
 	s := d.switches[g.node]
-	pg := &s.ports[g.port].class[g.class].PriorityGroup
+	pg, reserve := s.groupAsking(int(g.port), g.class)
 	gone := max(pg.Ingress+pg.Headroom-n, 0)
 	head = max(pg.Headroom-gone, 0)
-	return head, max(n-head-s.mmu.reserve, 0)
+	return head, max(n-head-reserve, 0)
 }
 
 // resumes reports whether a group would send XON then, given the shared bytes
@@ -232,21 +235,19 @@ func (d *DeadlockWatch) resumes(groups []stuck, g *stuck, used int64) bool {
 	if head > 0 {
 		return false
 	}
+	if s.full != nil {
+		return shared == 0 || shared <= s.resumeLevel(int(g.port), g.class, used)
+	}
 	limit := max(s.mmu.pool-used, 0) * s.ports[g.port].alpha >> 16
 	return shared == 0 || shared+s.Cfg.Buffer.XonOffset <= limit
 }
 
 // count adds the bytes of a queue up by ingress port.
 func (f *fifo) count(byPort []int64) {
-	for c, i := f.head, int(f.first); c != nil; c, i = c.next, 0 {
-		end := chunkFrames
-		if c == f.tail {
-			end = int(f.end)
-		}
-		for ; i < end; i++ {
-			byPort[c.p[i].InPort] += int64(c.p[i].Size)
-		}
-	}
+	f.each(func(m *packet.Packet) bool {
+		byPort[m.InPort] += int64(m.Size)
+		return true
+	})
 }
 
 // describe finds the shortest cycle through the first of a set of groups that

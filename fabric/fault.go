@@ -100,7 +100,7 @@ func (p *Port) SetLossless(classes uint8, now sim.Time) (resumed uint8) {
 		p.pfc().gen[i]++
 	}
 	p.xoff &^= gone
-	p.pending &^= gone
+	p.pending &^= uint16(gone)
 	p.again &^= gone
 	return resumed
 }
@@ -108,6 +108,10 @@ func (p *Port) SetLossless(classes uint8, now sim.Time) (resumed uint8) {
 // Force asks for a pause frame for class i that no buffer has called for;
 // repeated says that it only prolongs the pause. Quanta of 0 make it an XON.
 func (p *Port) Force(i int, quanta uint16, repeated bool) {
+	if p.Cfg.Global {
+		p.ForceGlobal(quanta)
+		return
+	}
 	p.pending |= 1 << i
 	p.again &^= 1 << i
 	if repeated {
@@ -141,13 +145,27 @@ func (s *Switch) PortID(i int) trace.ObjectID { return s.ports[i].id }
 func (s *Switch) Alpha(port int) int64 { return s.ports[port].alpha }
 
 // SetAlpha changes the dynamic threshold of a port.
-func (s *Switch) SetAlpha(port int, alpha int64) { s.ports[port].alpha = alpha }
+func (s *Switch) SetAlpha(port int, alpha int64) {
+	s.ports[port].alpha = alpha
+	if s.full != nil {
+		s.setGroups(port, func(g *GroupConfig) { g.Threshold = dynamicThreshold(alpha) })
+	}
+}
 
 // SetHeadroom changes the headroom per lossless class of a port. What it takes
 // from the shared pool, or gives back, is as at the start of a switch.
 func (s *Switch) SetHeadroom(port int, size int64) {
 	old := s.Cfg.Ports[port].Headroom
 	s.Cfg.Ports[port].Headroom = size
+	if s.full != nil {
+		s.setGroups(port, func(g *GroupConfig) {
+			if p := &s.full.pools[g.Pool]; len(s.full.pools) == 1 && p.PoolConfig.Headroom == 0 {
+				p.Size += g.Headroom - s.full.round(size)
+			}
+			g.Headroom = s.full.round(size)
+		})
+		return
+	}
 	classes := int64(bits.OnesCount8(s.Cfg.Lossless))
 	if s.Cfg.Buffer.OncePerPort {
 		classes = 1
@@ -155,12 +173,35 @@ func (s *Switch) SetHeadroom(port int, size int64) {
 	s.mmu.pool += classes * (old - size)
 }
 
-// ECN returns the marking curve of a class of a port.
-func (s *Switch) ECN(port int, c uint8) ECNConfig { return s.Cfg.Ports[port].ECN[c] }
+// setGroups changes the lossless priority groups of a port.
+func (s *Switch) setGroups(port int, f func(*GroupConfig)) {
+	for g := range uint8(8) {
+		if s.lossless(port, g) {
+			f(&s.Cfg.Ports[port].MMU.Groups[g])
+		}
+	}
+}
 
-// SetECN changes the marking curve of a class of a port.
+// ECN returns the marking curve of a class of a port.
+func (s *Switch) ECN(port int, c uint8) ECNConfig {
+	if e := s.Cfg.Ports[port].ECN; e != nil {
+		return e[c]
+	}
+	return ECNConfig{}
+}
+
+// SetECN changes the marking curve of a class of a port, which may share it
+// with others until then.
 func (s *Switch) SetECN(port int, c uint8, e ECNConfig) {
-	s.Cfg.Ports[port].ECN[c] = e
+	var own [8]ECNConfig
+	if old := s.Cfg.Ports[port].ECN; old != nil {
+		own = *old
+	}
+	own[c] = e
+	s.Cfg.Ports[port].ECN = &own
+	if s.full != nil {
+		s.Cfg.Ports[port].MMU.Queues[c].WRED = e.WRED()
+	}
 	if k := s.ports[port].class[c]; k != nil {
 		k.ecn = e
 	}
@@ -169,9 +210,8 @@ func (s *Switch) SetECN(port int, c uint8, e ECNConfig) {
 // SetLossless changes the classes under PFC of a port and lets go on what was
 // paused.
 func (s *Switch) SetLossless(port int, classes uint8) {
-	if up := s.ports[port].SetLossless(classes, s.node.Now()); up != 0 {
-		s.resumed(port, up)
-	}
+	s.ports[port].SetLossless(classes, s.node.Now())
+	s.paused(port)
 	s.logPause(port)
 }
 
@@ -181,7 +221,7 @@ func (s *Switch) Stick(port int, c uint8, on bool) {
 	if p.Cfg.Lossless&(1<<c) == 0 {
 		return
 	}
-	g := &s.of(port, c).PriorityGroup
+	g, _ := s.groupAsking(port, c)
 	if on {
 		p.stuck |= 1 << c
 		if !p.Holds(int(c)) {
@@ -192,6 +232,10 @@ func (s *Switch) Stick(port int, c uint8, on bool) {
 		return
 	}
 	p.stuck &^= 1 << c
+	if s.full != nil {
+		s.unstick(port, c)
+		return
+	}
 	s.release(port, c, 0)
 }
 
@@ -214,6 +258,17 @@ func (s *Switch) Flush(cause string) (frames uint64) {
 			for !k.fifo.empty() {
 				m := *k.fifo.front()
 				k.fifo.pop(s.chunks())
+				if s.full != nil {
+					before := k.Bytes
+					s.taken(o, c, k, &m)
+					s.releaseFull(i, c, &m, before, before-k.Bytes)
+					o.Stat.DropFault++
+					o.Stat.DropBytes += uint64(m.Size)
+					if frames++; frames <= mostDropEvents {
+						s.dropped(i, &m, cause)
+					}
+					continue
+				}
 				k.Bytes -= int64(m.Size)
 				k.EgressQueue.level.follow(k.Bytes, now)
 				o.Stat.DropFault++
@@ -241,3 +296,46 @@ func (s *Switch) HashSeed() uint64 { return s.Cfg.HashSeed }
 
 // SetRouter changes the routes of the switch, between windows only.
 func (s *Switch) SetRouter(r Router) { s.Cfg.Router = r }
+
+// StopWatchdog makes the watchdog of a port look away, and gives back the
+// queues that it holds. It returns the queues that it watched, 0 = it has none.
+func (s *Switch) StopWatchdog(port int) (queues uint8) {
+	d := s.ports[port].dog
+	if d == nil {
+		return 0
+	}
+	for q := range uint8(8) {
+		w := &d.queue[q]
+		if !w.watched {
+			continue
+		}
+		queues |= 1 << q
+		if w.storm {
+			s.restored(port, q)
+		}
+		w.watched, w.for_ = false, 0
+	}
+	return queues
+}
+
+// StartWatchdog makes the watchdog of a port watch queues, from the counters of
+// now on.
+func (s *Switch) StartWatchdog(port int, queues uint8) {
+	for q := range uint8(8) {
+		if d := s.ports[port].dog; d != nil && queues&(1<<q) != 0 {
+			d.queue[q].watched, d.queue[q].before = true, s.sampleFor(port, q)
+		}
+	}
+}
+
+// Watched returns the queues of a port that a watchdog watches.
+func (s *Switch) Watched(port int) (queues uint8) {
+	if d := s.ports[port].dog; d != nil {
+		for q := range d.queue {
+			if d.queue[q].watched {
+				queues |= 1 << q
+			}
+		}
+	}
+	return queues
+}

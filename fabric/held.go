@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"math"
 
 	"rdmasim/fabric/packet"
 	"rdmasim/sim/trace"
@@ -14,9 +15,9 @@ const (
 	heldShare  = 5
 )
 
-// heldChunks bounds how many pieces of a long queue are looked at, from its
-// front; the last piece is looked at always.
-const heldChunks = 3
+// heldFrames bounds how many frames of a long queue are looked at, from its
+// front.
+const heldFrames = 4096
 
 // heldCauses are the causes of held events, so that none is made at run time.
 var heldCauses = func() (c [101]string) {
@@ -29,15 +30,24 @@ var heldCauses = func() (c [101]string) {
 // logHeld reports which egress queues hold the frames by which an ingress has
 // reached its threshold: the largest share first.
 func (s *Switch) logHeld(in int, c uint8) {
+	if !s.logHeldBy(in, c, heldFrames) {
+		s.logHeldBy(in, c, math.MaxInt) // its frames lie further back in long queues
+	}
+}
+
+// logHeldBy looks at so many frames of each queue; it reports whether it found
+// one of the ingress.
+func (s *Switch) logHeldBy(in int, c uint8, frames int) bool {
 	type held struct{ port, bytes int64 }
 	var top [heldQueues]held
 	n, total := 0, int64(0)
 	for z := range s.ports {
-		if s.ports[z].nonEmpty&(1<<c) == 0 {
+		qi := s.queueOf(in, z, c)
+		if s.ports[z].nonEmpty&(1<<qi) == 0 {
 			continue
 		}
-		q := &s.ports[z].class[c].EgressQueue
-		b := q.fifo.shareOf(uint16(in), q.Bytes)
+		q := &s.ports[z].class[qi].EgressQueue
+		b := q.fifo.shareOf(uint16(in), q.Bytes, frames)
 		if b == 0 {
 			continue
 		}
@@ -55,43 +65,29 @@ func (s *Switch) logHeld(in int, c uint8) {
 	}
 	for _, h := range top[:n] {
 		share := (h.bytes*100 + total/2) / total
-		k := s.ports[h.port].class[c]
+		k := s.ports[h.port].class[s.queueOf(in, int(h.port), c)]
 		if share < heldShare || k.queueID == 0 {
 			continue
 		}
 		s.Cfg.Sink.Event(trace.Event{Time: s.node.Now(), Kind: trace.EventHeld, Object: s.ports[in].id, Peer: k.queueID, Prio: int8(c), Value: float64(k.Bytes), Cause: heldCauses[share]})
 	}
+	return n > 0
 }
 
 // shareOf estimates how many of the bytes of a queue came by a port, from the
-// frames at its front and at its end.
-func (f *fifo) shareOf(in uint16, bytes int64) int64 {
+// frames at its front.
+func (f *fifo) shareOf(in uint16, bytes int64, frames int) int64 {
 	var own, all int64
-	look := func(frames []packet.Packet) {
-		for i := range frames {
-			size := int64(frames[i].Size)
-			all += size
-			if frames[i].InPort == in {
-				own += size
-			}
+	n := 0
+	f.each(func(m *packet.Packet) bool {
+		size := int64(m.Size)
+		all += size
+		if m.InPort == in {
+			own += size
 		}
-	}
-	for c, n := f.head, 0; c != nil; c, n = c.next, n+1 {
-		if n >= heldChunks && c != f.tail {
-			c = f.tail
-		}
-		from, end := 0, chunkFrames
-		if c == f.head {
-			from = int(f.first)
-		}
-		if c == f.tail {
-			end = int(f.end)
-		}
-		look(c.p[from:end])
-		if c == f.tail {
-			break
-		}
-	}
+		n++
+		return n < frames
+	})
 	if all == 0 {
 		return 0
 	}

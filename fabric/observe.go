@@ -23,6 +23,11 @@ func (s *Switch) logPause(port int) {
 	}
 	p := &s.ports[port]
 	changed := (p.Paused ^ p.logged)
+	if p.Cfg.Global && changed != 0 {
+		s.Cfg.Sink.Event(p.GlobalEvent(p.id, s.Cfg.Ports[port].PeerID, s.node.Now()))
+		p.logged = p.Paused
+		return
+	}
 	for c := changed; c != 0; c &= c - 1 {
 		i := bits.TrailingZeros8(c)
 		e := trace.Event{Time: s.node.Now(), Kind: trace.EventPauseOn, Object: p.id, Peer: s.Cfg.Ports[port].PeerID, Prio: int8(i)}
@@ -138,7 +143,7 @@ func (s *Switch) sampleGroup(p *swPort, k *class, at sim.Time, width sim.Duratio
 	if changed {
 		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.groupID, Metric: trace.SeriesIngressBytes, Mean: mean, Min: lo, Max: hi})
 	}
-	if limit := float64(s.mmu.limit(p.alpha)); g.level.max > 0 && limit != g.lastLimit {
+	if limit := float64(s.threshold(p, k)); g.level.max > 0 && limit != g.lastLimit {
 		g.lastLimit = limit
 		s.Cfg.Sink.Point(trace.Point{Time: at, Object: k.groupID, Metric: trace.SeriesThreshold, Mean: limit, Min: limit, Max: limit})
 	}
@@ -154,10 +159,16 @@ func (s *Switch) sampleGroup(p *swPort, k *class, at sim.Time, width sim.Duratio
 func (s *Switch) ResetStat(now sim.Time) {
 	s.start = now
 	s.mmu.max = s.mmu.total
+	if s.full != nil {
+		s.full.reset()
+	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.ResetStat(now)
 		p.binBytes = 0
+		if p.dog != nil {
+			p.dog.reset(now)
+		}
 		for _, k := range p.class {
 			if k == nil {
 				continue
@@ -169,6 +180,7 @@ func (s *Switch) ResetStat(now sim.Time) {
 			g.level.reset(now)
 			g.max, g.maxHead = g.Ingress, g.Headroom
 			g.closestUse, g.closestLimit, g.leastLimit = 0, 0, 0
+			k.maxShared, k.maxQueue, k.sentBefore, k.wredDrops = 0, 0, k.sent, [3]uint64{}
 		}
 	}
 }
@@ -188,7 +200,11 @@ func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 	span := now.Sub(s.start)
 	node := s.Cfg.Name
 	f(trace.Counter{Object: node, Prio: -1, Name: trace.CountBufferSize, Value: float64(s.Cfg.Buffer.Size)})
-	f(trace.Counter{Object: node, Prio: -1, Name: trace.CountBufferMax, Value: float64(s.mmu.max)})
+	if s.full == nil {
+		f(trace.Counter{Object: node, Prio: -1, Name: trace.CountBufferMax, Value: float64(s.mmu.max)})
+	} else {
+		s.full.counters(node, f)
+	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		name := fmt.Sprintf("%s:%d", node, i)
@@ -197,6 +213,15 @@ func (s *Switch) Counters(now sim.Time, f func(trace.Counter)) {
 			if k != nil {
 				s.queueCounters(&k.EgressQueue, name, c, now, span, f)
 				s.groupCounters(i, &k.PriorityGroup, name, c, f)
+				if s.full != nil {
+					k.countersFull(name, c, f)
+				}
+			}
+		}
+		if p.dog != nil {
+			p.dog.counters(name, now, f)
+			if p.Stat.DropWatchdog == 0 {
+				f(trace.Counter{Object: name, Prio: -1, Name: trace.CountDropWatchdog})
 			}
 		}
 	}
@@ -229,10 +254,14 @@ func (s *Switch) groupCounters(i int, g *PriorityGroup, name string, c int, f fu
 		f(trace.Counter{Object: name, Prio: int8(c), Name: n, Value: v})
 	}
 	add(trace.CountIngressMax, float64(g.max))
-	if s.Cfg.Lossless&(1<<c) == 0 {
+	head, lossless := s.Cfg.Ports[i].Headroom, s.Cfg.Lossless&(1<<c) != 0
+	if s.full != nil {
+		head, lossless = s.Cfg.Ports[i].MMU.Groups[c].Headroom, s.lossless(i, uint8(c))
+	}
+	if !lossless {
 		return
 	}
-	add(trace.CountHeadroomSize, float64(s.Cfg.Ports[i].Headroom))
+	add(trace.CountHeadroomSize, float64(head))
 	add(trace.CountHeadroomMax, float64(g.maxHead))
 	if g.closestLimit > 0 {
 		add(trace.CountXoffMinimum, float64(g.leastLimit))
@@ -255,10 +284,12 @@ func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
 	some(-1, trace.CountDropLossless, float64(p.Stat.DropLossless))
 	some(-1, trace.CountDropLossy, float64(p.Stat.DropLossy))
 	some(-1, trace.CountDropFault, float64(p.Stat.DropFault))
+	some(-1, trace.CountDropWatchdog, float64(p.Stat.DropWatchdog))
 	some(-1, trace.CountFaultCopies, float64(p.Stat.Copies))
 	if p.pauses == nil {
 		return
 	}
+	p.globalCounters(name, now, f)
 	k := &p.pauses.PauseStat
 	for c := 0; c < 8; c++ {
 		some(c, trace.CountPFCXoffTx, float64(k.XoffTx[c]))
@@ -267,7 +298,7 @@ func PortCounters(p *Port, name string, now sim.Time, f func(trace.Counter)) {
 		some(c, trace.CountPFCXoffRx, float64(k.XoffRx[c]))
 		some(c, trace.CountPFCXonRx, float64(k.XonRx[c]))
 		some(c, trace.CountPauseEpisodes, float64(k.Episodes[c]))
-		if d := p.PausedTime(c, now); d > 0 {
+		if d := p.PausedTime(c, now); d > 0 && !p.Cfg.Global {
 			add(c, trace.CountPausedSeconds, d.Seconds())
 			add(c, trace.CountPauseLongest, p.LongestPause(c, now).Seconds())
 		}

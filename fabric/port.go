@@ -18,6 +18,8 @@ const (
 	KindPauseExpire sim.Kind = 3   // the quanta of a pause have run out
 	KindPauseAgain  sim.Kind = 4   // an XOFF that still holds is repeated
 	KindTail        sim.Kind = 5   // the last bit of a frame that could not be cut through
+	KindWatchdog    sim.Kind = 6   // a PFC watchdog polls
+	KindShape       sim.Kind = 199 // a shaper lets a queue send again
 	KindNICFirst    sim.Kind = 16  // NICs use 16..127
 	KindTxDone      sim.Kind = 200 // a port is free again
 )
@@ -50,6 +52,9 @@ type PortConfig struct {
 	HeaderBytes sim.Bytes
 	Loss        Loss  // of frames that arrive here
 	Lossless    uint8 // classes for which pauses are sent and obeyed
+	// Global pauses stop the whole link (IEEE 802.3, annex 31B) and are the only
+	// ones that this port sends and obeys.
+	Global bool
 }
 
 // Port is the transmitting side of one end of a link with its PFC state: which
@@ -63,10 +68,10 @@ type Port struct {
 	txBytes   uint64
 	overhead  uint16
 	header    uint16 // PortConfig.HeaderBytes
+	pending   uint16 // classes with a pause frame waiting to be sent; forced: another one
 	truncate  bool
 	Paused    uint8  // classes that may not be sent
 	xoff      uint8  // classes of the peer that this side has paused
-	pending   uint8  // classes with a pause frame waiting to be sent
 	again     uint8  // pending frames that only repeat an XOFF
 	lossy     *lossy // nil on a link that loses nothing
 	tamper    *tampers
@@ -80,7 +85,7 @@ type Port struct {
 // PortStat counts what a port lost since the counters were reset.
 type PortStat struct {
 	DropLossless, DropLossy uint64
-	DropFault               uint64
+	DropFault, DropWatchdog uint64
 	DropBytes               uint64
 	Copies                  uint64 // that faults made of frames
 }
@@ -91,6 +96,8 @@ type pauses struct {
 	since  [8]sim.Time // when the present episode began
 	quanta [8]uint16   // of the pause frame that waits to be sent
 	gen    [8]uint32   // of repetitions: an XON makes those scheduled void
+	life   [8]pauseLife
+	global globalPause
 	PauseStat
 }
 
@@ -148,7 +155,7 @@ func (p *Port) Send(n *sim.Node[packet.Packet], port int, m *packet.Packet) {
 	d := p.TxTime(sim.Bytes(m.Size))
 	p.FreeAt = now.Add(d)
 	at := p.FreeAt.Add(p.delay)
-	if h := p.header; h > 0 && m.Size > h && m.Kind != packet.PFC {
+	if h := p.header; h > 0 && m.Size > h && m.Kind < packet.PFC {
 		at = now.Add(p.TxTime(sim.Bytes(h)) + p.delay)
 	}
 	p.txPackets++
@@ -177,12 +184,17 @@ func (p *Port) QuantaTime(quanta uint16) sim.Duration {
 // OnPFC handles a pause frame that the peer sent. It returns the classes that
 // may be sent again at once.
 func (p *Port) OnPFC(n *sim.Node[packet.Packet], port int, m *packet.Packet) (resumed uint8) {
+	if m.Kind == packet.Pause || p.Cfg.Global {
+		return p.onGlobal(n, port, m)
+	}
 	classes := m.Classes & p.Cfg.Lossless
 	for c := classes; c != 0; c &= c - 1 {
 		if i := bits.TrailingZeros8(c); m.Quanta > 0 {
 			p.pfc().XoffRx[i]++
+			p.pfc().life[i].xoffRx++
 		} else {
 			p.pfc().XonRx[i]++
+			p.pfc().life[i].xonRx++
 		}
 	}
 	if classes == 0 {
@@ -222,14 +234,20 @@ func (p *Port) apply(n *sim.Node[packet.Packet], port int, classes uint8, quanta
 
 func (p *Port) resume(i int, now sim.Time) {
 	p.Paused &^= 1 << i
-	d := now.Sub(p.pfc().since[i])
-	p.pfc().PausedFor[i] += d
-	p.pfc().Longest[i] = max(p.pfc().Longest[i], d)
+	k := p.pfc()
+	d := now.Sub(k.since[i])
+	k.life[i].off++
+	k.life[i].pausedFor += d
+	k.PausedFor[i] += d
+	k.Longest[i] = max(k.Longest[i], d)
 }
 
 // OnTimer handles KindPauseApply, KindPauseExpire and KindPauseAgain. It
 // returns the classes that may be sent again.
 func (p *Port) OnTimer(n *sim.Node[packet.Packet], kind sim.Kind, port int, arg uint64) (resumed uint8) {
+	if p.Cfg.Global {
+		return p.onGlobalTimer(n, kind, port, arg)
+	}
 	switch kind {
 	case KindPauseApply:
 		return p.apply(n, port, uint8(arg), uint16(arg>>8))
@@ -256,6 +274,10 @@ func (p *Port) PausedTime(i int, now sim.Time) sim.Duration {
 	if p.pauses == nil {
 		return 0
 	}
+	if p.Cfg.Global {
+		sum, _ := p.pausedGlobally(now)
+		return sum
+	}
 	d := p.pauses.PausedFor[i]
 	if p.Paused&(1<<i) != 0 {
 		d += now.Sub(p.pfc().since[i])
@@ -268,6 +290,10 @@ func (p *Port) LongestPause(i int, now sim.Time) sim.Duration {
 	if p.pauses == nil {
 		return 0
 	}
+	if p.Cfg.Global {
+		_, longest := p.pausedGlobally(now)
+		return longest
+	}
 	d := p.pauses.Longest[i]
 	if p.Paused&(1<<i) != 0 {
 		d = max(d, now.Sub(p.pfc().since[i]))
@@ -277,8 +303,11 @@ func (p *Port) LongestPause(i int, now sim.Time) sim.Duration {
 
 // PausedSince returns when the latest episode of class i began.
 func (p *Port) PausedSince(i int) sim.Time {
-	if p.pauses == nil {
+	switch {
+	case p.pauses == nil:
 		return 0
+	case p.Cfg.Global:
+		return p.pauses.global.since
 	}
 	return p.pauses.since[i]
 }
@@ -297,6 +326,10 @@ func (p *Port) Xoff(i int) {
 // Xon asks for a frame that ends the pause of class i.
 func (p *Port) Xon(i int) {
 	p.xoff &^= 1 << i
+	if p.Cfg.Global && p.xoff != 0 { // another class still needs the pause
+		p.pending &^= 1 << i
+		return
+	}
 	p.pending |= 1 << i
 	p.again &^= 1 << i
 	p.pfc().quanta[i] = 0
@@ -308,7 +341,15 @@ func (p *Port) Pending() bool { return p.pending != 0 }
 
 // SendPFC sends the waiting pause frame of the lowest class.
 func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
-	i := bits.TrailingZeros8(p.pending)
+	switch {
+	case p.pending&forced != 0:
+		p.sendForced(n, port)
+		return
+	case p.Cfg.Global:
+		p.sendGlobal(n, port)
+		return
+	}
+	i := bits.TrailingZeros16(p.pending)
 	b := uint8(1) << i
 	m := packet.Packet{Kind: packet.PFC, Classes: b, Quanta: p.pfc().quanta[i], Size: uint16(p.Cfg.PFCSize), Prio: 7, Src: -1, Dst: -1}
 	switch {
@@ -319,7 +360,7 @@ func (p *Port) SendPFC(n *sim.Node[packet.Packet], port int) {
 	default:
 		p.pfc().XoffTx[i]++
 	}
-	p.pending &^= b
+	p.pending &^= uint16(b)
 	p.again &^= b
 	p.Send(n, port, &m)
 	if m.Quanta > 0 && p.Cfg.Refresh > 0 {
@@ -336,8 +377,10 @@ func (p *Port) ResetStat(now sim.Time) {
 		return
 	}
 	p.pauses.PauseStat = PauseStat{}
+	p.pauses.global.reset(now, p.Cfg.Global && p.Paused != 0)
 	for i := range p.pauses.since {
-		if p.Paused&(1<<i) != 0 {
+		if !p.Cfg.Global && p.Paused&(1<<i) != 0 {
+			p.pauses.life[i].pausedFor += now.Sub(p.pauses.since[i])
 			p.pauses.since[i] = now
 			p.pauses.Episodes[i] = 1
 		}

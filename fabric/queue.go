@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 	"rdmasim/sim/stat"
 )
@@ -123,86 +122,4 @@ func (l *level) bin(now sim.Time, width sim.Duration) (mean, lo, hi float64, cha
 	changed = b != l.last
 	l.last = b
 	return mean, lo, hi, changed
-}
-
-// chunkFrames makes a chunk fill 512 bytes: most queues are short.
-const chunkFrames = 9
-
-// chunk is a piece of a queue: frames that lie one behind the other in memory
-// come quickly when their turn comes.
-type chunk struct {
-	next *chunk // first, so that the garbage collector looks no further
-	p    [chunkFrames]packet.Packet
-}
-
-// spareChunks is how many unused chunks a pool keeps beside as many as are in
-// use: 2 MiB. What is above goes back to the garbage collector, so that a burst
-// at the beginning of a run does not hold memory to its end.
-const spareChunks = 1 << 12
-
-// chunkPool holds the unused chunks of a worker's switches.
-type chunkPool struct {
-	free       *chunk
-	idle, used int
-}
-
-func (p *chunkPool) take() *chunk {
-	p.used++
-	c := p.free
-	if c == nil {
-		return new(chunk)
-	}
-	p.idle--
-	p.free, c.next = c.next, nil
-	return c
-}
-
-func (p *chunkPool) give(c *chunk) {
-	p.used--
-	if p.idle >= p.used+spareChunks {
-		c.next = nil
-		return
-	}
-	p.idle++
-	c.next, p.free = p.free, c
-}
-
-// fifo is a list of chunks. Its memory comes from a pool and goes back there.
-type fifo struct {
-	head, tail *chunk
-	first, end uint8 // next frame to take from head; one past the last in tail
-}
-
-func (f *fifo) empty() bool { return f.head == nil }
-
-// front returns the first frame of a queue that is not empty.
-func (f *fifo) front() *packet.Packet { return &f.head.p[f.first] }
-
-func (f *fifo) push(pool *chunkPool, m *packet.Packet) {
-	if f.tail == nil || f.end == chunkFrames {
-		c := pool.take()
-		if f.tail == nil {
-			f.head, f.first = c, 0
-		} else {
-			f.tail.next = c
-		}
-		f.tail, f.end = c, 0
-	}
-	f.tail.p[f.end] = *m
-	f.end++
-}
-
-// pop removes the front frame; its memory holds until the next push.
-func (f *fifo) pop(pool *chunkPool) {
-	f.first++
-	c := f.head
-	switch {
-	case c == f.tail && f.first == f.end:
-		f.head, f.tail = nil, nil
-	case f.first == chunkFrames:
-		f.head, f.first = c.next, 0
-	default:
-		return
-	}
-	pool.give(c)
 }

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,54 +10,101 @@ import (
 	"rdmasim/fabric/packet"
 )
 
-// Queues that share a pool give back what was put in, in order, and the pool
-// keeps no more than was agreed.
-func TestFifosOfOnePool(t *testing.T) {
-	var pool chunkPool
-	queues := make([]fifo, 5)
-	twins := make([][]uint32, len(queues))
-	r := rand.New(rand.NewPCG(3, 4))
-	psn := uint32(0)
-	for step := range 400_000 {
-		i := r.IntN(len(queues))
-		grow := 6
-		if step > 200_000 {
-			grow = 2 // of 10: the queues empty again
+// randomFrame fills every field of a frame; frames of one flow differ where the
+// frames of a flow differ, and seldom elsewhere.
+func randomFrame(r *rand.Rand, flows int) packet.Packet {
+	fill := func(r *rand.Rand) (m packet.Packet) {
+		v := reflect.ValueOf(&m).Elem()
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanUint() {
+				f.SetUint(r.Uint64() >> (64 - f.Type().Bits()))
+			} else {
+				f.SetInt(int64(r.Uint64()) >> (64 - f.Type().Bits()))
+			}
 		}
-		if r.IntN(10) < grow {
-			psn++
-			queues[i].push(&pool, &packet.Packet{PSN: psn})
-			twins[i] = append(twins[i], psn)
-		} else if len(twins[i]) > 0 {
-			require.Equal(t, twins[i][0], queues[i].front().PSN)
-			queues[i].pop(&pool)
-			twins[i] = twins[i][1:]
-		}
-		require.Equal(t, len(twins[i]) == 0, queues[i].empty())
+		return m
 	}
-	chunks := 0
-	for c := pool.free; c != nil; c = c.next {
-		chunks++
+	m, own := fill(rand.New(rand.NewPCG(7, uint64(r.IntN(flows))))), fill(r)
+	m.Sent, m.PSN, m.Aux, m.Ext, m.ECN, m.TTL, m.Flags = own.Sent, own.PSN, own.Aux, own.Ext, own.ECN, own.TTL, own.Flags
+	if r.IntN(50) == 0 {
+		m.Size, m.Payload = own.Size, own.Payload
 	}
-	require.Equal(t, pool.idle, chunks)
-	require.LessOrEqual(t, pool.idle, pool.used+spareChunks)
+	return m
 }
 
-// A burst leaves no more than the spare chunks behind.
-func TestPoolLetsGoAfterABurst(t *testing.T) {
+// Queues that share a pool give back what was put in, in order and bit by bit,
+// whether of few flows or of many, and all memory returns to the pool.
+func TestFifosOfOnePool(t *testing.T) {
+	for _, flows := range []int{1, 3, commons, 100} {
+		var pool chunkPool
+		queues := make([]fifo, 4)
+		twins := make([][]packet.Packet, len(queues))
+		r := rand.New(rand.NewPCG(3, uint64(flows)))
+		for step := range 60_000 {
+			i := r.IntN(len(queues))
+			grow := 6
+			if step > 25_000 {
+				grow = 3 // of 10: the queues empty again
+			}
+			if r.IntN(10) < grow {
+				m := randomFrame(r, flows)
+				queues[i].push(&pool, &m)
+				twins[i] = append(twins[i], m)
+			} else if len(twins[i]) > 0 {
+				m := queues[i].front()
+				require.Equal(t, twins[i][0], *m)
+				queues[i].pop(&pool)
+				require.Equal(t, twins[i][0], *m, "holds until the next push")
+				twins[i] = twins[i][1:]
+			}
+			require.Equal(t, len(twins[i]) == 0, queues[i].empty())
+			if step%500 == 0 {
+				var seen []packet.Packet
+				queues[i].each(func(m *packet.Packet) bool { seen = append(seen, *m); return len(seen) < 700 })
+				require.Equal(t, len(seen), min(len(twins[i]), 700))
+				for j := range seen {
+					require.Equal(t, twins[i][j], seen[j])
+				}
+			}
+		}
+		for i := range queues {
+			for !queues[i].empty() {
+				queues[i].pop(&pool)
+			}
+		}
+		require.Zero(t, pool.whole.used)
+		require.Zero(t, pool.cells.used)
+		require.Zero(t, pool.long.used)
+	}
+}
+
+// A long queue of few flows takes 24 bytes per frame.
+func TestLongQueueIsPacked(t *testing.T) {
 	var pool chunkPool
 	var q fifo
-	const frames = 4 * spareChunks * chunkFrames
-	for range frames {
-		q.push(&pool, &packet.Packet{})
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		m := randomFrame(r, 4)
+		m.Size, m.Payload = 1100, 1024
+		q.push(&pool, &m)
 	}
-	require.Equal(t, 4*spareChunks, pool.used)
-	for range frames {
-		q.pop(&pool)
+	require.Equal(t, wholeChunks, pool.whole.used)
+	require.LessOrEqual(t, pool.cells.used, 10_000/chunkCells+1)
+}
+
+// A burst leaves little behind.
+func TestPoolLetsGoAfterABurst(t *testing.T) {
+	var s stock[chunk]
+	var held []*chunk
+	for range 4 * spare {
+		held = append(held, s.take())
 	}
-	require.Zero(t, pool.used)
-	require.LessOrEqual(t, pool.idle, 2*spareChunks+spareChunks)
-	before := pool.idle
-	q.push(&pool, &packet.Packet{})
-	require.Equal(t, before-1, pool.idle, "a spare chunk is used again")
+	for _, c := range held {
+		s.give(c)
+	}
+	require.Zero(t, s.used)
+	require.Less(t, len(s.free), 3*spare)
+	n := len(s.free)
+	s.take()
+	require.Len(t, s.free, n-1, "a spare piece is used again")
 }

@@ -17,6 +17,7 @@ type Switch struct {
 	node     *sim.Node[packet.Packet]
 	ports    []swPort
 	mmu      sharedBuffer
+	full     *mmu       // the buffer manager in full; nil = mmu
 	pool     *chunkPool // unused pieces of queues, shared by the switches of a worker
 	seed     uint64
 	pick     *sim.Rand
@@ -32,9 +33,14 @@ type swPort struct {
 	nonEmpty uint8
 	waking   bool
 	turn     uint8 // class whose turn it is
+	stopped  uint8 // queues that pauses stop
+	slow     uint8 // queues of which no frame goes straight through
 	Port
 	class    [8]*class // nil until a frame or a pause of the class comes by
 	ecnRand  *sim.Rand
+	maps     *Maps      // nil = plain
+	sched    *scheduler // nil = that of the switch
+	dog      *dog       // nil = no watchdog
 	id       trace.ObjectID
 	binBytes uint64
 	lastBps  float64
@@ -47,11 +53,18 @@ type swPort struct {
 type class struct {
 	EgressQueue
 	PriorityGroup
-	queueID  trace.ObjectID
-	groupID  trace.ObjectID
-	binPause sim.Duration
-	lastFrac float64
-	lastMark float64
+	config     *GroupConfig // of the group, in a buffer manager in full
+	holds      bool         // the group has asked for a pause, in a buffer manager in full
+	maxShared  int64        // largest shared use of the group there
+	maxQueue   int64        // largest shared use of the queue there
+	sent       uint64       // frames from the queue there
+	sentBefore uint64       // of those, before the counters were reset
+	wredDrops  [3]uint64    // frames that WRED has dropped, by colour
+	queueID    trace.ObjectID
+	groupID    trace.ObjectID
+	binPause   sim.Duration
+	lastFrac   float64
+	lastMark   float64
 }
 
 // of returns a class of a port.
@@ -64,6 +77,9 @@ func (s *Switch) of(port int, c uint8) *class {
 
 func (s *Switch) newClass(port int, c uint8) *class {
 	k := &class{}
+	if m := s.Cfg.Ports[port].MMU; m != nil {
+		k.config = &m.Groups[c]
+	}
 	if ecn := s.Cfg.Ports[port].ECN; ecn != nil {
 		k.ecn = ecn[c]
 	}
@@ -95,6 +111,14 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 		p.Port = NewPort(c.PortConfig)
 		p.ecnRand = cfg.Rand(fmt.Sprintf("%s/port%d/ecn", cfg.Name, i))
 		p.alpha = c.Alpha
+		p.maps = c.Maps
+		if c.Scheduler != nil {
+			p.sched = newScheduler(c.Scheduler, c.Rate)
+		}
+		if c.Watchdog.Watchdog != nil {
+			p.dog = newDog(c.Watchdog, c.Lossless)
+		}
+		p.slow = p.slowQueues()
 		p.Lose(cfg.Rand, cfg.Name, i)
 		p.id = cfg.Names.ID(fmt.Sprintf("%s:%d", cfg.Name, i))
 		for k := range uint8(8) {
@@ -106,7 +130,12 @@ func NewSwitch(e *sim.Engine[packet.Packet], cfg SwitchConfig, pod int) *Switch 
 			}
 		}
 	}
-	s.mmu.init(&cfg)
+	if cfg.MMU != nil {
+		s.full = newMMU(&s.Cfg)
+	} else {
+		s.mmu.init(&cfg)
+	}
+	s.startWatchdogs()
 	s.sampling = cfg.Interval == 0
 	s.node.Done() // a switch starts nothing
 	return s
@@ -125,13 +154,12 @@ func (s *Switch) OnMessage(in int, m *packet.Packet) {
 		s.dropped(in, m, "link loss")
 		return
 	}
-	if m.Kind == packet.PFC {
+	if m.Kind >= packet.PFC {
 		for c := m.Classes & p.Cfg.Lossless; c != 0; c &= c - 1 {
 			s.of(in, uint8(bits.TrailingZeros8(c)))
 		}
-		if up := p.OnPFC(s.node, in, m); up != 0 {
-			s.resumed(in, up)
-		}
+		p.OnPFC(s.node, in, m)
+		s.paused(in)
 		s.logPause(in)
 		return
 	}
@@ -157,7 +185,7 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	o := &s.ports[out]
 	now := s.node.Now()
 	if s.Cfg.CutThrough && slot == 0 && sim.Bytes(m.Size) > headerBytes {
-		idle := !o.busy(now) && o.nonEmpty == 0 && !o.Pending() && o.Paused&(1<<m.Prio) == 0
+		idle := !o.busy(now) && o.nonEmpty == 0 && !o.Pending() && o.slow&(1<<m.Prio) == 0 && (s.full == nil || o.slow == 0)
 		if !idle || o.Cfg.Rate > s.ports[in].Cfg.RxRate {
 			s.park(in, m)
 			return
@@ -168,11 +196,16 @@ func (s *Switch) forward(in int, m *packet.Packet, slot int32) {
 	if s.Cfg.VTEP {
 		s.encapsulate(in, out, m)
 	}
+	if s.full != nil {
+		s.forwardFull(in, out, m)
+		s.discard(slot)
+		return
+	}
 	c := s.classOf(m)
 	m.Prio = c
 	if s.Cfg.Bypass&(1<<c) == 0 {
 		q := &s.of(out, c).EgressQueue
-		if !o.busy(now) && o.nonEmpty == 0 && o.Paused&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
+		if !o.busy(now) && o.nonEmpty == 0 && o.slow&(1<<c) == 0 && !o.Pending() && s.mmu.passes(s, in, m) &&
 			(q.ecn.At == MarkAtDequeue || int64(m.Size) <= q.ecn.Kmin) {
 			s.sendNow(out, q, m)
 			s.discard(slot)
@@ -245,12 +278,18 @@ func (s *Switch) transmit(out int) {
 	}
 	if o.Pending() {
 		o.SendPFC(s.node, out)
-	} else if ready := o.nonEmpty &^ o.Paused; ready != 0 {
-		s.dequeue(out, o, s.next(o, ready))
+	} else if ready := o.nonEmpty &^ o.stopped; ready != 0 {
+		if o.sched != nil {
+			if !s.schedule(out, o, ready) {
+				return
+			}
+		} else {
+			s.dequeue(out, o, s.next(o, ready))
+		}
 	} else {
 		return
 	}
-	if !o.waking && (o.nonEmpty&^o.Paused != 0 || o.Pending()) {
+	if !o.waking && (o.nonEmpty&^o.stopped != 0 || o.Pending()) {
 		o.waking = true
 		s.node.At(o.FreeAt, KindTxDone, out, 0)
 	}
@@ -262,10 +301,16 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 	if st := ready & s.Cfg.Strict; st != 0 {
 		return uint8(bits.Len8(st) - 1)
 	}
+	return o.roundRobin(ready, s.Cfg.Quantum, &s.Cfg.Weights)
+}
+
+// roundRobin picks by deficit round robin (Shreedhar and Varghese,
+// SIGCOMM'95), or one packet per turn where there is no quantum.
+func (o *swPort) roundRobin(ready uint8, quantum int64, weights *[8]int64) uint8 {
 	if ready&(ready-1) == 0 {
 		return uint8(bits.TrailingZeros8(ready))
 	}
-	if s.Cfg.Quantum == 0 {
+	if quantum == 0 {
 		for i := uint8(1); ; i++ {
 			if c := (o.turn + i) & 7; ready&(1<<c) != 0 {
 				o.turn = c
@@ -288,12 +333,16 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 				break
 			}
 		}
-		o.class[o.turn].Deficit += s.Cfg.Quantum * max(s.Cfg.Weights[o.turn], 1)
+		o.class[o.turn].Deficit += quantum * max(weights[o.turn], 1)
 	}
 }
 
 // dequeue sends the first frame of a class.
 func (s *Switch) dequeue(out int, o *swPort, c uint8) {
+	if s.full != nil {
+		s.dequeueFull(out, o, c)
+		return
+	}
 	q := &o.class[c].EgressQueue
 	m := q.fifo.front()
 	q.fifo.pop(s.chunks())
@@ -375,13 +424,16 @@ func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
 		s.sample()
 	case KindTail:
 		s.forward(port, s.node.Message(int32(arg)), int32(arg))
+	case KindShape:
+		s.transmit(port)
+	case KindWatchdog:
+		s.poll(port)
 	case KindFault:
 		s.act(arg)
 	default:
 		p := &s.ports[port]
-		if up := p.OnTimer(s.node, kind, port, arg); up != 0 {
-			s.resumed(port, up)
-		}
+		p.OnTimer(s.node, kind, port, arg)
+		s.paused(port)
 		s.logPause(port)
 		if p.Pending() {
 			s.transmit(port)
@@ -389,9 +441,30 @@ func (s *Switch) OnTimer(kind sim.Kind, port int, arg uint64) {
 	}
 }
 
-// resumed lets a port go on after a pause.
-func (s *Switch) resumed(port int, up uint8) {
-	if s.ports[port].nonEmpty&up != 0 {
+// paused brings what a port may send in line with the pauses that it has
+// received, and lets it go on where one has ended.
+func (s *Switch) paused(port int) {
+	p := &s.ports[port]
+	stopped := p.Paused
+	if p.maps != nil {
+		stopped = p.maps.stops(stopped)
+	}
+	if p.dog != nil {
+		stopped &^= p.dog.ignores
+	}
+	up := p.stopped &^ stopped
+	p.stopped = stopped
+	p.slow = p.slowQueues()
+	if p.nonEmpty&up != 0 {
 		s.transmit(port)
 	}
+}
+
+// slowQueues returns the queues of which no frame goes straight through.
+func (p *swPort) slowQueues() uint8 {
+	q := p.stopped
+	if p.sched != nil {
+		q |= p.sched.slow
+	}
+	return q
 }

@@ -19,9 +19,6 @@ type Tap interface {
 	// Marked is called when a frame is marked CE as it leaves its queue, just
 	// before it is sent; queue is the length in bytes that decided.
 	Marked(queue int64)
-	// Message is called before the first packet of a message of several packets
-	// is sent: the length of the message, which no packet of it tells.
-	Message(now sim.Time, m packet.Packet, length sim.Bytes)
 }
 
 // SetTap shows a port's frames to a tap. A port without one pays a comparison.

@@ -31,7 +31,7 @@ func TestMistakesThatShowWhenARunIsBuilt(t *testing.T) {
 		requireOneError(t, err, c.err, c.text)
 		_, err = os.Stat(out)
 		require.ErrorIs(t, err, os.ErrNotExist)
-		_, err = NewEstimate(s)
+		_, err = NewEstimate(s, nil)
 		requireOneError(t, err, c.err, c.text)
 	}
 }

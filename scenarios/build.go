@@ -42,6 +42,7 @@ type world struct {
 	portIDs   [][]trace.ObjectID // by node and port
 	faults    []*fault.Context
 	epoch     uint64 // of the routes: how often they have changed
+	inFull    bool   // every switch has its buffer manager in full, by tests
 }
 
 // hpcc reports whether the rules of the HPCC ns-3 model hold.
@@ -63,7 +64,7 @@ func build(s *Spec) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{spec: s, graph: g, routes: routes, ports: routes.Ports(), engine: sim.NewEngine[packet.Packet](),
+	w := &world{spec: s, inFull: s.inFull, graph: g, routes: routes, ports: routes.Ports(), engine: sim.NewEngine[packet.Packet](),
 		names: trace.NewNames(), markings: map[markingOf]*[8]fabric.ECNConfig{}}
 	n := len(g.Nodes)
 	w.sinks, w.switches, w.nics = make([]*trace.Sink, n), make([]*fabric.Switch, n), make([]*simnic.NIC, n)
@@ -232,9 +233,11 @@ func (w *world) port(node, p int) fabric.PortConfig {
 	} else if peer := w.swSpec[q.Peer]; peer != nil {
 		pfc = &peer.PFC
 	}
-	for _, k := range pfc.Priorities {
-		c.Lossless |= 1 << k
+	at := w.portAt(node, p)
+	if w.swSpec[node] == nil && w.swSpec[q.Peer] != nil {
+		at = w.portAt(q.Peer, q.PeerPort)
 	}
+	c.Lossless, c.Global = pfc.lossless(at), pfc.Mode == "global"
 	c.Timed = pfc.Timer
 	c.Quanta = uint16(pfc.Quanta)
 	c.Response = pfc.response(out.Rate)
@@ -289,6 +292,7 @@ func (p *PFCSpec) response(r sim.Rate) sim.Duration {
 func (w *world) addSwitch(i int) error {
 	s, sp, node := w.spec, w.swSpec[i], &w.graph.Nodes[i]
 	ports := w.ports.Of(i)
+	var err error
 	c := fabric.SwitchConfig{Name: node.Name, Index: i, CutThrough: sp.Mode == "cut_through",
 		Buffer: fabric.BufferConfig{Size: int64(sp.Buffer.Size), Reserve: int64(sp.Buffer.Reserve), XonOffset: int64(sp.Buffer.XonOffset),
 			AlphaEgress: fixed(float64(sp.Buffer.EgressAlpha))},
@@ -329,9 +333,18 @@ func (w *world) addSwitch(i int) error {
 	}
 	c.Ports = make([]fabric.SwitchPortConfig, len(ports))
 	for p := range ports {
-		c.Ports[p] = w.switchPort(i, p)
+		port := w.switchPort(i, p)
+		if port.Watchdog, err = sp.watchdog(w.portAt(i, p)); err != nil {
+			return err
+		}
+		port.Scheduler = sp.schedulerOf(w.portAt(i, p))
+		c.Ports[p] = port
 	}
-	if pool := c.Pool(); pool <= 0 {
+	if sp.full() || w.inFull {
+		if err := w.addMMU(i, sp, &c); err != nil {
+			return err
+		}
+	} else if pool := c.Pool(); pool <= 0 {
 		return fmt.Errorf("switch.buffer.size: %s of switch %s: headroom and reserves of its %d ports need %s: want a larger buffer, less headroom or fewer lossless priorities",
 			sp.Buffer.Size, node.Name, len(ports), sp.Buffer.Size-sim.Bytes(pool))
 	}

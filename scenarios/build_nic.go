@@ -6,6 +6,7 @@ import (
 	"rdmasim/congestion"
 	"rdmasim/fabric"
 	"rdmasim/sim"
+	"rdmasim/verbs"
 	"rdmasim/verbs/simnic"
 )
 
@@ -24,11 +25,21 @@ func (w *world) addNIC(i int) error {
 		Priority: uint8(sp.Priority), DSCP: uint8(sp.DSCP), AckPriority: sp.AckPriority, AckDSCP: sp.AckDSCP,
 		CNPPriority: uint8(sp.CNPPriority), CNPDSCP: uint8(sp.CNPDSCP),
 		AckEvery: max(sp.AckEvery, 1), GoBack0: sp.Recovery == "go_back_0", NoDupAck: s.hpcc(), NackInterval: sp.NackInterval,
-		Timeout: AckTimeout(sp.Timeout), RetryCount: sp.RetryCount, RNRDelay: RNRDelay(sp.RNRTimer), RNRRetry: sp.RNRRetry, Window: sp.Window,
+		Timeout: AckTimeout(sp.Timeout), RetryCount: sp.RetryCount, RNRTimer: uint8(sp.RNRTimer), RNRRetry: sp.RNRRetry, Window: sp.Window, PauseWatchdog: sp.PauseWatchdog,
 		Drain: sp.Drain, RxBuffer: int64(sp.RxBuffer), SourcePort: w.sourcePorts(sp.SourcePorts), Path: w.pathFinder(),
 		EndpointName: func(e int32) string { return w.graph.Nodes[w.routes.Endpoints()[e].Node].Name },
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}
 	c.TTL, c.Account = uint8(sp.TTL), s.Diagnosis
+	c.MaxRDAtomic = sp.MaxRDAtomic
+	switch sp.TimeoutPolicy {
+	case "jitter":
+		c.TimeoutPolicy = simnic.TimeoutJitter
+	case "adaptive":
+		c.TimeoutPolicy = simnic.TimeoutAdaptive
+	}
+	if sp.Recovery == "selective_repeat" {
+		c.IRN = &simnic.IRN{BDP: sp.IRN.BDP.Value, RTOLow: sp.IRN.RTOLow, RTOHigh: sp.IRN.RTOHigh, Few: sp.IRN.Few}
+	}
 	if s.hpcc() {
 		c.RetryCount = 7
 	}
@@ -89,23 +100,11 @@ func (w *world) priorityDSCP(sp *NICSpec) (m [8]uint8) {
 	return m
 }
 
-// AckTimeout returns the local ACK timeout of a code: 4.096 us times 2^n,
-// never for 0. Source: InfiniBand Architecture, volume 1, section 9.7.6.1.3.
-func AckTimeout(n int) sim.Duration {
-	if n <= 0 {
-		return 0
-	}
-	return 4096 * sim.Nanosecond << min(n, 31)
-}
-
-// rnrTimer holds the RNR NAK timer of each code in units of 10 us.
-// Source: InfiniBand Architecture, volume 1, table 45.
-var rnrTimer = [32]int64{65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152}
+// AckTimeout returns the local ACK timeout of a code, never for 0.
+func AckTimeout(n int) sim.Duration { return verbs.AckTimeout(uint8(max(n, 0))) }
 
 // RNRDelay returns how long a requester waits after an RNR NAK of a timer code.
-func RNRDelay(code int) sim.Duration {
-	return sim.Duration(rnrTimer[code&31]) * 10 * sim.Microsecond
-}
+func RNRDelay(code int) sim.Duration { return verbs.RNRTimer(uint8(code)) }
 
 // sourcePorts returns the rule by which NICs choose UDP source ports.
 func (w *world) sourcePorts(rule string) func(src, dst int32, n int) uint16 {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -207,12 +208,17 @@ func (w *world) tap(rec *capture.Recorder, v *watched, links []int, node int) er
 	n := &w.graph.Nodes[node]
 	host := n.Kind == topology.Host
 	var ports []capture.TapPort
-	watched := host
+	watched := false
 	for k, q := range w.ports.Of(node) {
 		p := capture.TapPort{Own: capture.PortMAC(node, k), Peer: capture.PortMAC(q.Peer, q.PeerPort), Sent: -1, Received: -1}
 		switch {
 		case v.node[node][k]:
-			i, err := rec.Interface(capture.Interface{Name: fmt.Sprintf("%s:%d", n.Name, k), Speed: uint64(q.Out(w.graph).Rate), MAC: p.Own, HasMAC: true})
+			face := capture.Interface{Name: fmt.Sprintf("%s:%d", n.Name, k), Speed: uint64(q.Out(w.graph).Rate), MAC: p.Own, HasMAC: true}
+			if host {
+				v4, v6 := capture.HostAddress(node, k)
+				face.Addresses = []netip.Addr{v4, v6}
+			}
+			i, err := rec.Interface(face)
 			if err != nil {
 				return err
 			}
@@ -228,7 +234,7 @@ func (w *world) tap(rec *capture.Recorder, v *watched, links []int, node int) er
 		}
 		ports = append(ports, p)
 	}
-	t := rec.Tap(node, host, ports)
+	t := rec.Tap(node, ports)
 	switch {
 	case !watched:
 	case host:
@@ -244,7 +250,7 @@ func (w *world) wireEndpoints() (list []capture.Endpoint) {
 	encap := []string{"none", "vlan", "ipv6", "vxlan"} // in the order of capture.Encapsulation
 	for _, e := range w.routes.Endpoints() {
 		first, _ := w.routes.Of(e.Node)
-		c := capture.Endpoint{Node: e.Node, Port: e.Port, RNRTimer: uint8(w.nicSpec[e.Node].RNRTimer),
+		c := capture.Endpoint{Node: e.Node, Port: e.Port,
 			Encap: capture.Encapsulation(max(slices.Index(encap, w.nicSpec[e.Node].Encapsulation), 0))}
 		c.IPv4, c.IPv6 = capture.HostAddress(e.Node, len(list)-first)
 		list = append(list, c)
@@ -264,11 +270,11 @@ func (r *recorder) keep() error {
 }
 
 // end completes the capture and says what there is to say of it.
-func (r *recorder) end() (notes []string, err error) {
+func (r *recorder) end(at sim.Time) (notes []string, err error) {
 	if r == nil {
 		return nil, nil
 	}
-	if err := r.Close(); err != nil {
+	if err := r.Close(at); err != nil {
 		return nil, err
 	}
 	if r.file != nil {

@@ -290,10 +290,13 @@ func (d *decoder) structure(n *yaml.Node, path string, v reflect.Value, given ma
 	if set := v.FieldByName("Set"); set.IsValid() && set.Kind() == reflect.Bool {
 		set.SetBool(true)
 	}
+	if err := d.base(v, byKey, path); err != nil {
+		return err
+	}
 	for i := range fields {
 		f := &fields[i]
 		p, ok := byKey[f.key]
-		if !ok {
+		if !ok || f.typ == sonicType {
 			continue
 		}
 		if err := d.value(p.value, join(path, f.key), v.FieldByIndex(f.index), f); err != nil {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"rdmasim/sim"
+	"rdmasim/verbs/simnic"
 )
 
 // Defaults returns a spec that lacks only its topology and traffic. Where a
@@ -86,6 +87,9 @@ func DefaultNIC() NICSpec {
 		Frame:         FrameSpec{Overhead: AutoValue[sim.Bytes]()},
 		AckEvery:      16, // a choice: responders coalesce as they please (InfiniBand Architecture, 9.7.5.1), and do
 		Recovery:      "go_back_n",
+		TimeoutPolicy: "exact",
+		IRN:           IRNSpec{BDP: AutoValue[sim.Bytes](), RTOLow: simnic.IRNTimeoutLow, RTOHigh: simnic.IRNTimeoutHigh, Few: simnic.IRNFew},
+		MaxRDAtomic:   16, // what ConnectX devices report as max_qp_rd_atom
 		Timeout:       14, // 67.1 ms; default of rdma-core's examples and perftest
 		RetryCount:    7,
 		RNRTimer:      12, // 640 us; perftest and rdma-core's examples

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
@@ -28,21 +30,27 @@ type Estimate struct {
 	Pilot                  sim.Duration // how much of it was simulated
 	Complete               bool         // the pilot was the whole run
 	LowerBound             bool         // the run ends with its traffic, which is longer than the pilot
+	Capture                sim.Bytes    // the capture, if the run is captured; part of Disk
 	Notes                  []string
 }
 
 // pilotTime bounds the pilot.
 const pilotTime = 700 * time.Millisecond
 
-// NewEstimate builds the scenario and runs its pilot.
-func NewEstimate(s *Spec) (*Estimate, error) {
+// NewEstimate builds the scenario and runs its pilot, captured where c says so.
+func NewEstimate(s *Spec, c *CaptureOptions) (*Estimate, error) {
 	w, err := s.prepare()
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Links: len(w.graph.Links), Hosts: len(w.hosts), Switches: len(w.graph.Nodes) - len(w.hosts), Notes: s.notes()}
+	e := &Estimate{Links: len(w.graph.Links), Hosts: len(w.hosts), Switches: len(w.graph.Nodes) - len(w.hosts), Notes: s.foreignNotes()}
 	for _, o := range w.graph.Oversubscription() {
 		e.Tiers = append(e.Tiers, o.String())
+	}
+	if c != nil {
+		if w.recorder, err = w.record(c, io.Discard, ""); err != nil {
+			return nil, err
+		}
 	}
 	rows, res := w.pilot()
 	e.Pilot = res.End.Sub(0)
@@ -61,6 +69,16 @@ func NewEstimate(s *Spec) (*Estimate, error) {
 	e.PacketHops = float64(hops) * scale
 	e.WallSeconds = res.wall.Seconds() * scale
 	e.Disk = sim.Bytes(float64(rows) * scale)
+	if w.recorder != nil {
+		if _, err := w.recorder.end(res.End); err != nil {
+			return nil, err
+		}
+		e.Capture = sim.Bytes(float64(w.recorder.Bytes()) * scale)
+		if c.MaxBytes > 0 {
+			e.Capture = min(e.Capture, c.MaxBytes)
+		}
+		e.Disk += e.Capture
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	e.Memory = sim.Bytes(m.Sys)
@@ -84,13 +102,13 @@ func (w *world) pilot() (disk int64, res pilotResult) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	start := time.Now()
-	windows := 0
 	opt.Between = func(sim.Time) {
 		for _, k := range w.sinks {
 			disk += int64(len(k.Points))*trace.BytesPerPoint + int64(len(k.Events))*trace.BytesPerEvent + int64(len(k.Flows))*trace.BytesPerFlow
 			k.Reset()
 		}
-		if windows++; windows%16 == 0 && time.Since(start) > pilotTime {
+		_ = w.recorder.keep() // what is discarded cannot fail
+		if time.Since(start) > pilotTime {
 			cancel()
 		}
 	}
@@ -170,8 +188,19 @@ func availableMemory() sim.Bytes {
 }
 
 // notes returns what a reader of foreign files has to say about them, and what
-// is seldom meant.
+// lint finds worse than a note.
 func (s *Spec) notes() []string {
+	list := s.foreignNotes()
+	for _, f := range Lint(s) {
+		if f.Severity != switchconf.Remark {
+			list = append(list, FindingText(&f))
+		}
+	}
+	return list
+}
+
+// foreignNotes returns what a reader of foreign files has to say about them.
+func (s *Spec) foreignNotes() []string {
 	var list []string
 	if s.hpccCase != nil {
 		for _, n := range s.hpccCase.Notes {
@@ -179,9 +208,6 @@ func (s *Spec) notes() []string {
 				list = append(list, n.String())
 			}
 		}
-	}
-	for _, n := range Lint(s) {
-		list = append(list, n.String())
 	}
 	return list
 }

@@ -22,6 +22,7 @@ duration: 10ms
 switch:
   buffer: {size: 2MB}
   ecn: {3: {kmin: 10KB, kmax: 100KB, pmax: 100%}}
+  watchdog: {broadcom: {poll: 200us, detect: 200us, restore: 200us}}
 nic: {timeout: 6, ack_every: 4}
 traffic:
   - all_to_all: {message: 300KB, repeat: 3}
@@ -78,7 +79,7 @@ func conserved(t *testing.T, run *trace.Run) {
 			open++
 		}
 	}
-	dropped := sum[trace.CountDropFault] + sum[trace.CountDropLossless] + sum[trace.CountDropLossy]
+	dropped := sum[trace.CountDropFault] + sum[trace.CountDropLossless] + sum[trace.CountDropLossy] + sum[trace.CountDropWatchdog]
 	ended := sum[trace.CountDataDelivered] + sum[trace.CountDiscarded]
 	// Drops count ACKs, CNPs and pauses too, so they may be more than the data
 	// that is missing, never less.

@@ -46,7 +46,7 @@ func (h *host) Connect(p workload.ConnParams) verbs.Connection {
 	first, end := h.w.routes.Of(peer)
 	dst := first + p.Rail%(end-first)
 	return h.nic.Connect(simnic.Conn{Client: h.client, Port: port, Peer: int32(dst), Priority: p.Priority,
-		SrcPort: p.SrcPort, DstPort: p.DstPort, Private: p.Private, Depth: p.Depth})
+		SrcPort: p.SrcPort, DstPort: p.DstPort, Private: p.Private, Depth: p.Depth, Service: p.Service})
 }
 
 func (h *host) Done() {
@@ -104,6 +104,9 @@ func (w *world) plan(files func(string) ([]byte, error)) ([]map[int]workload.Ins
 	for i, node := range w.hosts {
 		c.Hosts = append(c.Hosts, w.graph.Nodes[node].Name)
 		c.LineRate = append(c.LineRate, w.nics[node].LineRate(0))
+		if mtu := sim.Bytes(w.sizes[node].Payload); c.MTU == 0 || mtu < c.MTU {
+			c.MTU = mtu
+		}
 		number[w.graph.Nodes[node].Name] = i
 	}
 	c.HostIndex = func(name string) (int, error) {
@@ -117,7 +120,7 @@ func (w *world) plan(files func(string) ([]byte, error)) ([]map[int]workload.Ins
 	}
 	plans := make([]map[int]workload.Instance, len(w.spec.Traffic))
 	for k := range w.spec.Traffic {
-		plan, err := w.planOne(c, &w.spec.Traffic[k])
+		plan, err := w.planOne(c, k)
 		if err != nil {
 			return nil, w.spec.at(fmt.Sprintf("traffic.%d", k), err)
 		}
@@ -126,7 +129,8 @@ func (w *world) plan(files func(string) ([]byte, error)) ([]map[int]workload.Ins
 	return plans, nil
 }
 
-func (w *world) planOne(c *workload.Context, t *TrafficSpec) (map[int]workload.Instance, error) {
+func (w *world) planOne(c *workload.Context, k int) (map[int]workload.Instance, error) {
+	t := &w.spec.Traffic[k]
 	e, err := workload.Workloads.Lookup(t.Name)
 	if err != nil {
 		return nil, err
@@ -135,7 +139,33 @@ func (w *world) planOne(c *workload.Context, t *TrafficSpec) (map[int]workload.I
 	if err != nil {
 		return nil, err
 	}
-	return load.Plan(c)
+	c.Rand = w.planRand(k)
+	var offers []workload.Offer
+	c.Offer = func(o workload.Offer) { offers = append(offers, o) }
+	plan, err := load.Plan(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.checkOffers(offers); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return plan, nil
+}
+
+// planRand returns the streams from which entry k of the traffic is planned:
+// two permutations of one scenario are not the same. The first entry of a kind
+// has the plain names.
+func (w *world) planRand(k int) func(string) *sim.Rand {
+	before := 0
+	for _, t := range w.spec.Traffic[:k] {
+		if t.Name == w.spec.Traffic[k].Name {
+			before++
+		}
+	}
+	if before == 0 {
+		return w.rand
+	}
+	return func(name string) *sim.Rand { return w.rand(fmt.Sprintf("%s/%d", name, before)) }
 }
 
 // someNames lists the first names of a list, for errors.

@@ -15,8 +15,8 @@ import (
 	"rdmasim/scenarios/workload"
 )
 
-// Load returns the scenario of a name: a YAML file, the config.txt of the HPCC
-// ns-3 model, or a scenario of the library. settings are of the form
+// Load returns the scenario of a name: a YAML file, the YAML of a Lumina test, the
+// config.txt of the HPCC ns-3 model, or a scenario of the library. settings are of the form
 // path=value.
 func Load(name string, settings []string) (*Spec, error) {
 	info, err := os.Stat(name)
@@ -29,6 +29,12 @@ func Load(name string, settings []string) (*Spec, error) {
 		data, err := readRegular(name, MaxFile)
 		if err != nil {
 			return nil, err
+		}
+		if text, ok, err := FromLumina(name, data); ok {
+			if err != nil {
+				return nil, err
+			}
+			return ParseSet(name+" as a scenario", text, settings)
 		}
 		return ParseSet(name, data, settings)
 	case !errors.Is(err, fs.ErrNotExist):

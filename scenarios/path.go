@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
@@ -67,8 +69,13 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 		back.SrcPort, back.DstPort = sport, dport
 	}
 	home := w.walk(back)
+	taken := there // and, as if by one more link, into the memory of a slow host
+	if d := w.drainRate(w.routes.Endpoints()[dst].Node); d > 0 {
+		taken = append(slices.Clip(there), hop{rate: d})
+	}
 	full := sizes.Data(sizes.Payload, false, verbs.OpWrite, false)
-	ack := sim.Bytes(w.sizes[w.routes.Endpoints()[dst].Node].Ack)
+	answers := &w.sizes[w.routes.Endpoints()[dst].Node]
+	ack := sim.Bytes(answers.Ack)
 	ackTime := train(home, func(int) sim.Bytes { return ack }, 1)
 	spread := false
 	for _, h := range there {
@@ -78,17 +85,43 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 		There: ids(there), Back: ids(home), Spread: spread,
 		BaseRTT: train(there, func(int) sim.Bytes { return full }, 1) + ackTime,
 		Ideal: func(length sim.Bytes, op verbs.Opcode) sim.Duration {
-			mtu := sim.Bytes(sizes.Payload)
-			n := int(max((length+mtu-1)/mtu, 1))
-			return ackTime + train(there, func(i int) sim.Bytes {
-				payload := mtu
-				if i == n-1 {
-					payload = length - sim.Bytes(n-1)*mtu
-				}
-				return sizes.Data(int(payload), i == 0, op, i == n-1)
-			}, n)
+			switch {
+			case op == verbs.OpRead:
+				return train(there, func(int) sim.Bytes { return sizes.Request(op) }, 1) + message(home, answers, length, op)
+			case op.IsAtomic():
+				return train(there, func(int) sim.Bytes { return sizes.Request(op) }, 1) +
+					train(home, func(int) sim.Bytes { return ack + simnic.SizeAtomicAck }, 1)
+			}
+			return ackTime + message(taken, sizes, length, op)
+		},
+		Sent: func(length sim.Bytes, op verbs.Opcode) sim.Duration {
+			first := []hop{there[0]}
+			first[0].delay = 0
+			return message(first, sizes, length, op)
 		},
 	}
+}
+
+// message returns how long the packets of a message take over an idle path.
+func message(hops []hop, sizes *simnic.FrameSizes, length sim.Bytes, op verbs.Opcode) sim.Duration {
+	mtu := sim.Bytes(sizes.Payload)
+	n := int(max((length+mtu-1)/mtu, 1))
+	return train(hops, func(i int) sim.Bytes {
+		payload := mtu
+		if i == n-1 {
+			payload = length - sim.Bytes(n-1)*mtu
+		}
+		return sizes.Data(int(payload), i == 0, op, i == n-1)
+	}, n)
+}
+
+// drainRate returns the rate at which a host takes packets from its NIC, 0 = that of
+// the line.
+func (w *world) drainRate(node int) sim.Rate {
+	if n := w.nicSpec[node]; n != nil {
+		return n.Drain
+	}
+	return 0
 }
 
 // walk lists the links of a packet's way.

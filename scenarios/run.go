@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -54,13 +55,49 @@ func (e *InputError) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e *InputError) Unwrap() error { return e.Err }
 
+// ErrInterrupted says that a run was given up while its fabric was being built:
+// nothing was simulated and nothing is left behind.
+var ErrInterrupted = errors.New("interrupted while the fabric was being built: nothing was simulated")
+
+// buildGrace is how long a build may take yet after an interrupt; a run of a
+// small fabric leaves a directory, though nothing happened in it.
+const buildGrace = 200 * time.Millisecond
+
+// prepareUnless builds the scenario unless the context ends: a fabric of a
+// million ports takes its time.
+func (s *Spec) prepareUnless(ctx context.Context) (*world, error) {
+	type result struct {
+		w   *world
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		w, err := s.prepare()
+		done <- result{w, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		select {
+		case r = <-done:
+		case <-time.After(buildGrace):
+			return nil, ErrInterrupted
+		}
+	}
+	if r.err != nil {
+		return nil, &InputError{r.err}
+	}
+	return r.w, nil
+}
+
 // Run builds a scenario, runs it and leaves its run directory. A context that
 // is cancelled ends the run early; the directory then says so. What is wrong
 // with the scenario is an *InputError.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
-	w, err := s.prepare()
+	w, err := s.prepareUnless(ctx)
 	if err != nil {
-		return nil, &InputError{err}
+		return nil, err
 	}
 	out, err := w.create(o)
 	if err != nil {
@@ -124,7 +161,7 @@ func (w *world) topologyFile() trace.TopologyFile {
 		t.Nodes = append(t.Nodes, trace.TopologyNode{Name: n.Name, Kind: kind, Tier: n.Tier, Pod: n.Pod})
 	}
 	for _, l := range w.graph.Links {
-		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, B: l.B, BPort: l.BPort, RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
+		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, AName: l.AName, B: l.B, BPort: l.BPort, BName: l.BName, RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
 			DelayABs: l.AtoB.Delay.Seconds(), DelayBAs: l.BtoA.Delay.Seconds()})
 	}
 	return t
@@ -202,7 +239,7 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 	if err := w.drain(out); err != nil {
 		return err
 	}
-	notes, err := w.recorder.end()
+	notes, err := w.recorder.end(res.End)
 	if err != nil {
 		return err
 	}
@@ -240,8 +277,10 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
 	measured := w.countHops() - w.hops
 	w.engine, w.sinks = nil, nil
+	runtime.GC() // what the run left must not lie beside what comes now
 	var list []trace.Counter
 	add := func(c trace.Counter) { list = append(list, c) }
+	out.ExpectCounters(w.expectCounters())
 	for i := range w.graph.Nodes {
 		if sw := w.switches[i]; sw != nil {
 			sw.Counters(end, add)
@@ -257,6 +296,10 @@ func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
 	out.Counters([]trace.Counter{{Object: "fabric", Prio: -1, Name: trace.CountPacketHops, Value: float64(measured)}})
 	return measured
 }
+
+// expectCounters is about how many counters there will be: a dozen for every
+// port and node.
+func (w *world) expectCounters() int { return 12 * (len(w.graph.Nodes) + 2*len(w.graph.Links)) }
 
 // resetStat begins the measured interval after the warm-up.
 func (w *world) resetStat(t sim.Time) {

@@ -34,9 +34,12 @@ type Spec struct {
 	Traffic     []TrafficSpec `key:"traffic" doc:"workloads of the catalogue with their parameters"`
 	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
+	Without     []string      `key:"without" doc:"settings (path=value, as after --set) that take the phenomenon away: with them an expectation must fail, see rdmasim test --without; empty = without the faults"`
+	Long        bool          `key:"long" doc:"true: rdmasim test --short leaves it out"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
 
+	inFull   bool       // every switch has its buffer manager in full, by tests
 	source   *source    // where the values stand; nil for a spec made by code
 	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 }
@@ -78,6 +81,7 @@ type SwitchSpec struct {
 	Maps       []MapRule       `key:"maps" doc:"exceptions: ports with other maps"`
 	ColorMap   map[int]string  `key:"color_map" keys:"0..63" oneof:"green,yellow,red" doc:"DSCP to drop precedence, for wred; DSCPs not named are green"`
 	VTEP       bool            `key:"vtep" doc:"tunnel end point: frames travel in VXLAN between switches with it; hosts see none of it"`
+	Sonic      SonicSpec       `key:"sonic" doc:"files of SONiC that the switch is configured by; keys beside it override them"`
 }
 
 // Auto is a value that may be given or computed.
@@ -166,8 +170,11 @@ type NICSpec struct {
 	Encapsulation string          `key:"encapsulation" oneof:"none,vlan,ipv6,vxlan" doc:"headers around the RoCEv2 packet from host to host: IPv4, IPv4 with a VLAN tag, IPv6, or IPv4 in VXLAN"`
 	Frame         FrameSpec       `key:"frame" doc:"sizes instead of the true RoCEv2 ones, for comparisons"`
 	AckEvery      int             `key:"ack_every" range:"1..65536" doc:"packets per ACK; the last packet of a message is always acknowledged"`
-	Recovery      string          `key:"recovery" oneof:"go_back_n,go_back_0" doc:"what is sent again after a loss: from the lost packet on, or the whole message"`
+	Recovery      string          `key:"recovery" oneof:"go_back_n,go_back_0,selective_repeat" doc:"what is sent again after a loss: from the lost packet on, the whole message, or what is lost alone (IRN)"`
 	Timeout       int             `key:"timeout" range:"0..31" doc:"local ACK timeout n: 4.096 us times 2^n; 0 = never"`
+	TimeoutPolicy string          `key:"timeout_policy" oneof:"exact,jitter,adaptive" doc:"when the local ACK timer of time T expires: at T, anywhere between T and 4T, or after 2, 4, 8 and 16 ms (adaptive retransmission)"`
+	IRN           IRNSpec         `key:"irn" doc:"selective repeat"`
+	MaxRDAtomic   int             `key:"max_rd_atomic" range:"1..16" doc:"READs and atomics that a queue pair has outstanding"`
 	RetryCount    int             `key:"retry_count" range:"0..7" doc:"timeouts in a row before a queue pair fails"`
 	RNRTimer      int             `key:"rnr_timer" range:"0..31" doc:"code of the RNR NAK timer"`
 	RNRRetry      int             `key:"rnr_retry" range:"0..7" doc:"RNR NAKs in a row before a queue pair fails; 7 = never"`
@@ -178,6 +185,14 @@ type NICSpec struct {
 	SourcePorts   string          `key:"source_ports" oneof:"hash,sequential,fixed" doc:"rule for UDP source ports: of hosts, QP and index; 10000 and up per pair of hosts; or one for all"`
 	PauseWatchdog sim.Duration    `key:"pause_watchdog" doc:"after a pause of its own has lasted so long, the NIC gives it up and drops what does not fit, until its host has caught up; 0s: never"`
 	NackInterval  sim.Duration    `key:"nack_interval" doc:"repeat a NAK for the same packet after this time; 0s = once per episode"`
+}
+
+// IRNSpec are the parameters of recovery selective_repeat.
+type IRNSpec struct {
+	BDP     Auto[sim.Bytes] `key:"bdp" doc:"auto (line rate times round trip of the path), or the payload that a queue pair may have in flight"`
+	RTOLow  sim.Duration    `key:"rto_low" doc:"timeout while few packets are in flight"`
+	RTOHigh sim.Duration    `key:"rto_high" doc:"timeout otherwise"`
+	Few     int             `key:"few" range:"0..65536" doc:"so many packets are few"`
 }
 
 // FrameSpec overrides sizes; zero values keep the true ones.

@@ -110,6 +110,10 @@ func (s *Spec) checkNIC(n *NICSpec, path string) error {
 		payload = f.Payload
 	}
 	switch {
+	case n.Recovery == "selective_repeat" && (n.IRN.RTOLow <= 0 || n.IRN.RTOHigh < n.IRN.RTOLow):
+		return s.errorAt(path+".irn.rto_high", n.IRN.RTOHigh.String(), "want 0s < rto_low (%v) <= rto_high", n.IRN.RTOLow)
+	case !n.IRN.BDP.Auto && n.IRN.BDP.Value < payload:
+		return s.errorAt(path+".irn.bdp", n.IRN.BDP.Value.String(), "is less than a packet of %v: nothing could be sent", payload)
 	case n.Drain > 0 && n.RxBuffer <= 0:
 		return s.errorAt(path+".rx_buffer", n.RxBuffer.String(), "want more than 0B where drain is limited")
 	case !n.RxXoff.Auto && n.RxXoff.Value > n.RxBuffer:

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"rdmasim/fabric"
 	"rdmasim/sim"
 )
 
@@ -23,6 +22,9 @@ func (s *Spec) checkRules(w *SwitchSpec, path string) error {
 const maxCell = 64 * sim.KiB
 
 func (s *Spec) checkPoolsOf(w *SwitchSpec, path string) error {
+	if s.hpcc() && (w.full() || w.schedulerOf(portAt{}) != nil) {
+		return s.errorAt(path+".buffer", "", "compat: hpcc has one pool, plain maps and no watchdog: remove what that model does not have")
+	}
 	b := &w.Buffer
 	at := path + ".buffer."
 	switch {
@@ -233,13 +235,4 @@ func (s *Spec) checkPortRules(w *SwitchSpec, path string) error {
 		}
 	}
 	return nil
-}
-
-// threshold builds the threshold of a rule.
-func threshold(m Member) (fabric.Threshold, error) {
-	e, err := fabric.Thresholds.Lookup(m.Name)
-	if err != nil {
-		return nil, err
-	}
-	return e.Build(m.Params)
 }

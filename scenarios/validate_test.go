@@ -200,32 +200,26 @@ func TestLint(t *testing.T) {
 	ecn := "ecn: {3: {kmin: 400KB, kmax: 1600KB, pmax: 20%}}"
 	for _, c := range []struct {
 		text string
-		want []string
+		want []string // rules with the places that they name
 	}{
 		{"switch: {" + ecn + "}", nil},
 		{"nic: {congestion: none}", nil},
-		{"", []string{"s.yaml: switch.ecn: dcqcn needs marks, and switches mark nothing in priority 3"}},
-		{"switch: {" + ecn + ", dscp_map: {3: 3, 48: 6}}", []string{
-			"s.yaml:5:60: switch.dscp_map: data of DSCP 26 goes to priority 0 in switches (switch.dscp_map), not to that of the NIC, 3",
-			"s.yaml:5:1: switch.pfc.priorities: data is in priority 0, which is not lossless",
-			"s.yaml:5:10: switch.ecn: dcqcn needs marks, and switches mark nothing in priority 0"}},
-		{"switch: {" + ecn + ", dscp_map: {26: 3, 48: 3}}", []string{"s.yaml:5:60: switch.dscp_map: CNPs of DSCP 48 wait in the queue of the data, priority 3"}},
-		{"switch: {" + ecn + ", trust: pcp}", []string{"s.yaml:5:67: switch.trust: switches look at the priority of the VLAN tag, and frames of encapsulation none have none"}},
-		{"switch: {" + ecn + ", balance: {method: spray}}", []string{
-			"s.yaml:5:78: switch.balance.method: packets of a queue pair overtake each other, and with recovery go_back_n whatever arrives out of order is sent again"}},
+		{"", []string{"nobody-marks s.yaml: switch.ecn"}},
+		{"switch: {" + ecn + ", dscp_map: {3: 3, 48: 6}}", []string{"dscp-not-lossless s.yaml:5:60: switch.dscp_map", "nobody-marks s.yaml:5:10: switch.ecn", "priority-differs s.yaml:5:60: switch.dscp_map"}},
+		{"switch: {" + ecn + ", dscp_map: {26: 3, 48: 3}}", []string{"cnp-with-data s.yaml:5:82: switch.dscp_map.48"}},
+		{"switch: {" + ecn + ", trust: pcp}", []string{"pcp-without-tag s.yaml:5:67: switch.trust"}},
+		{"switch: {" + ecn + ", balance: {method: spray}}", []string{"spray-reorders s.yaml:5:78: switch.balance.method"}},
 		{"switch: {" + ecn + ", vtep: true}", nil},
-		{"switch: {" + ecn + ", vtep: true}\nnic: {encapsulation: vxlan}", []string{
-			"s.yaml:6:22: nic.encapsulation: frames leave the hosts in VXLAN (nic.encapsulation) and switches put them into another (switch.vtep): one of the two is enough"}},
-		{"switch: {buffer: {size: 3MB}, " + ecn + "}", []string{"s.yaml:5:47: switch.ecn.3.kmin: PFC pauses a port at 333.333KB or less, before marking begins at 400KB"}},
-		{"switch: {" + ecn + "}\nswitches: [{match: sw0, ecn: {}}]", []string{"s.yaml:6:25: switches.0.ecn: dcqcn needs marks, and switches mark nothing in priority 3"}},
-		{"switch: {" + ecn + "}\nnics: [{match: h0, dscp: 10}]", []string{
-			"s.yaml:6:26: nics.0.dscp: data of DSCP 10 goes to priority 0 in switches (switch.dscp_map), not to that of the NIC, 3",
-			"s.yaml:5:1: switch.pfc.priorities: data is in priority 0, which is not lossless",
-			"s.yaml:5:10: switch.ecn: dcqcn needs marks, and switches mark nothing in priority 0"}},
+		{"switch: {" + ecn + ", vtep: true}\nnic: {encapsulation: vxlan}", []string{"vxlan-twice s.yaml:6:22: nic.encapsulation"}},
+		{"switch: {buffer: {size: 3MB}, " + ecn + "}", []string{"ecn-after-pfc s.yaml:5:47: switch.ecn.3.kmin"}},
+		{"switch: {" + ecn + "}\nswitches: [{match: sw0, ecn: {}}]", []string{"nobody-marks s.yaml:6:25: switches.0.ecn"}},
+		{"switch: {" + ecn + "}\nnics: [{match: h0, dscp: 10}]", []string{"dscp-not-lossless s.yaml:5:1: switch.dscp_map", "nobody-marks s.yaml:5:10: switch.ecn", "priority-differs s.yaml:6:26: nics.0.dscp"}},
 	} {
 		var got []string
-		for _, n := range Lint(parsed(t, small+c.text+"\n")) {
-			got = append(got, n.String())
+		for _, f := range Lint(parsed(t, small+c.text+"\n")) {
+			got = append(got, f.Rule.Name+" "+f.From.String())
+			require.NotEmpty(t, f.Text)
+			require.NotEmpty(t, f.Set)
 		}
 		require.Equal(t, c.want, got, c.text)
 	}

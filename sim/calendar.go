@@ -16,6 +16,7 @@ type calendar[M any] struct {
 	bitmap     []uint64
 	shift      uint
 	waiting    int
+	handled    uint64 // events, by all groups
 
 	chunks  []*[chunkSlots]M
 	slots   int32 // in use so far, slot 0 is none
@@ -109,6 +110,7 @@ func (c *calendar[M]) insert(at Time, key uint64, node int32, arg uint64) {
 // run handles every event of the open window.
 func (c *calendar[M]) run() {
 	g := c.active
+	handled := uint64(0)
 	for pos := 0; c.waiting > 0; {
 		word := c.bitmap[pos>>6] >> (pos & 63)
 		if word == 0 {
@@ -126,7 +128,7 @@ func (c *calendar[M]) run() {
 		key, arg, n := e.key, e.arg, g.nodes[e.node]
 		c.free = append(c.free, i)
 		c.waiting--
-		g.handled++
+		handled++
 		port := int(key >> 40 & 0xffff)
 		if k := Kind(key >> 56); k == KindMessage {
 			c.current, c.kept = int32(arg), false
@@ -139,4 +141,6 @@ func (c *calendar[M]) run() {
 		}
 	}
 	c.active = nil
+	g.handled += handled
+	c.handled += handled
 }

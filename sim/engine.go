@@ -50,18 +50,15 @@ type Node[M any] struct {
 	local   int32
 }
 
+// outlet is the sending end of a link.
 type outlet[M any] struct {
 	dst   *Node[M]
-	port  int
 	delay Duration
-	cross bool
-	seq   uint64 // of messages handed to the receiver
-	box   [2][]timed[M]
-}
-
-type timed[M any] struct {
-	at Time
-	m  M
+	seq   uint64 // of messages sent
+	port  uint16 // at the receiver
+	cross bool   // the receiver is in another group
+	group int32  // of the receiver
+	local int32  // the receiver within its group
 }
 
 // Now returns the time of the event that is being handled.
@@ -86,25 +83,21 @@ func (n *Node[M]) At(t Time, kind Kind, port int, arg uint64) {
 // least the link's delay from now.
 func (n *Node[M]) Send(port int, at Time, m *M) {
 	o := &n.out[port]
+	o.seq++
+	key := uint64(KindMessage)<<56 | uint64(o.port)<<40 | o.seq&(1<<40-1)
 	if !o.cross {
-		o.seq++
-		o.dst.g.insertMessage(at, o.dst.local, o.port, o.seq, m)
+		g := n.g
+		i := g.worker.take()
+		*g.worker.at(i) = *m
+		g.insert(at, key, o.local, uint64(i))
 		return
 	}
 	w := n.g.worker
 	if at < w.end {
 		panic(fmt.Sprintf("sim: node %d port %d sends a message that arrives at %d ps, inside the window that ends at %d ps", n.Index, port, at, w.end))
 	}
-	p := w.parity
-	if len(o.box[p]) == 0 {
-		d := o.dst.g.index
-		w.dirty[p][d] = append(w.dirty[p][d], o)
-		if k := len(w.boxes); k > 0 {
-			o.box[p] = w.boxes[k-1]
-			w.boxes = w.boxes[:k-1]
-		}
-	}
-	o.box[p] = append(o.box[p], timed[M]{at, *m})
+	l := w.post.write(w.parity, o.group)
+	l.at, l.key, l.to, l.m = at, key, o.local, *m
 	if at < w.sentMin {
 		w.sentMin = at
 	}
@@ -163,6 +156,8 @@ type Engine[M any] struct {
 	workers []*worker[M]
 	cuts    []cut
 	stop    atomic.Bool
+	handled uint64  // events, up to the last look
+	pace    float64 // events per window, averaged over some
 }
 
 type cut struct {
@@ -190,7 +185,7 @@ func (e *Engine[M]) Connect(a *Node[M], ap int, b *Node[M], bp int, delay Durati
 	if delay < 0 {
 		panic("sim: negative link delay")
 	}
-	a.out[ap] = outlet[M]{dst: b, port: bp, delay: delay}
+	a.out[ap] = outlet[M]{dst: b, port: uint16(bp), delay: delay}
 	e.delay = max(e.delay, delay)
 }
 
@@ -245,22 +240,23 @@ func (e *Engine[M]) prepare(o RunOptions) {
 	e.group()
 	e.grace = max(e.delay, minGrace)
 	e.window = e.grace
+	ports := 0
+	for i, g := range e.groups {
+		g.index = i
+		ports = max(ports, g.ports)
+	}
 	for _, n := range e.nodes {
 		for i := range n.out {
 			o := &n.out[i]
 			if o.dst == nil {
 				continue
 			}
+			o.group, o.local = int32(o.dst.g.index), o.dst.local
 			o.cross = o.dst.g != n.g
 			if o.cross {
 				e.window = min(e.window, o.delay)
 			}
 		}
-	}
-	ports := 0
-	for i, g := range e.groups {
-		g.index = i
-		ports = max(ports, g.ports)
 	}
 	most := len(e.groups) / smallGroups
 	if o.Exactly {
@@ -318,9 +314,7 @@ func (e *Engine[M]) assign(workers, ports int) {
 	e.workers = make([]*worker[M], workers)
 	for i := range e.workers {
 		w := newWorker[M](i, ports, e.window)
-		for p := range w.dirty {
-			w.dirty[p] = make([][]*outlet[M], len(e.groups))
-		}
+		w.post.init(len(e.groups), workers)
 		e.workers[i] = w
 	}
 	pods := 0
@@ -400,12 +394,6 @@ func (g *group[M]) insert(at Time, key uint64, node int32, arg uint64) {
 		return
 	}
 	g.pushFar(e)
-}
-
-func (g *group[M]) insertMessage(at Time, node int32, port int, seq uint64, m *M) {
-	i := g.worker.take()
-	*g.worker.at(i) = *m
-	g.insert(at, uint64(KindMessage)<<56|uint64(port)<<40|seq&(1<<40-1), node, uint64(i))
 }
 
 // nextTime returns the time of the group's earliest event.

@@ -57,7 +57,8 @@ const (
 type ConnectionManager interface {
 	// Listen accepts requests for a service on this host.
 	Listen(service uint64) error
-	// Connect asks the peer for a connection of qp, which is in RESET.
+	// Connect asks the peer for a connection of qp, which is in RESET, or in INIT
+	// with receives posted.
 	Connect(peer GID, service uint64, qp QueuePair, p CMParams) (CMID, error)
 	// Event takes the oldest event; ok is false if there is none.
 	Event() (e CMEvent, ok bool)
@@ -66,7 +67,7 @@ type ConnectionManager interface {
 // CMID is one connection that is being made, rdma_cm_id.
 type CMID interface {
 	QP() QueuePair
-	// Accept answers a request with a queue pair in RESET.
+	// Accept answers a request with a queue pair in RESET or INIT.
 	Accept(qp QueuePair, p CMParams) error
 	Reject(private []byte) error
 	// Disconnect takes both queue pairs to ERROR.

@@ -21,3 +21,8 @@ type Connection interface {
 	// Close destroys the queue pair; outstanding work is flushed.
 	Close()
 }
+
+// WriteWatcher is a Connection that can tell when a WRITE of the peer is in
+// memory: its owner gets a completion with Recv and OpWrite and without a WRID,
+// as if it polled the last byte.
+type WriteWatcher interface{ WatchWrites() }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
@@ -52,7 +53,7 @@ func (f *fakeProduct) product() product {
 			return &r, os.MkdirAll(opt.Out, 0o777)
 		},
 		deadlock: func(*scenarios.Spec) (*scenarios.DeadlockCheck, error) { return &scenarios.DeadlockCheck{}, nil },
-		estimate: func(*scenarios.Spec) (*estimate, error) {
+		estimate: func(*scenarios.Spec, *scenarios.CaptureOptions) (*estimate, error) {
 			return &estimate{Hosts: 128, Switches: 80, Links: 384, PacketHops: 1.25e6, WallSeconds: 0.31, MemoryBytes: 40 * sim.MB, DiskBytes: 2 * sim.MB}, nil
 		},
 		page: func(dir string) (string, error) {
@@ -62,6 +63,7 @@ func (f *fakeProduct) product() product {
 		compare: func(dirs []string, out string) (string, string, error) {
 			return "of " + strings.Join(dirs, "+") + "\n", filepath.Join(out, "index.html"), nil
 		},
+		lint:    func(*scenarios.Spec) []switchconf.Finding { return nil },
 		metrics: func(string) (*metric.Metrics, error) { return &f.metrics, nil },
 		library: func() []libraryEntry {
 			return []libraryEntry{{"demo", "One sentence."}, {"other-demo", "Another."}}
@@ -116,7 +118,7 @@ func TestUsageErrors(t *testing.T) {
 		{"import topology file --format dot", `rdmasim: unknown topology format "dot" (there are csv, ptm)`},
 		{"import topology file", `rdmasim: import topology: --format is missing: want one of csv, ptm`},
 		{"import topology nofile --format csv", `rdmasim: open nofile: no such file`},
-		{"import", `rdmasim: import: want one of topology`},
+		{"import", `rdmasim: import: want one of lumina, sonic, topology`},
 		{"completion tcsh", `rdmasim: unknown completion argument "tcsh"`},
 		{"help rnu", `rdmasim: unknown command "rnu"`},
 	} {

@@ -92,11 +92,11 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 			return // its shells have flags of cobra's own
 		}
 		if c.HasParent() {
-			assert.Contains(t, string(text), c.CommandPath(), "docs/cli.md")
+			assert.True(t, strings.Contains(string(text), c.CommandPath()), "docs/cli.md does not speak of %s", c.CommandPath())
 		}
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden && f.Name != "help" {
-				assert.Contains(t, string(text), "`--"+f.Name, "docs/cli.md, %s", c.CommandPath())
+				assert.True(t, strings.Contains(string(text), "`--"+f.Name), "docs/cli.md, %s: does not speak of --%s", c.CommandPath(), f.Name)
 			}
 		})
 		for _, below := range c.Commands() {

@@ -14,7 +14,7 @@ const maxInput = 64 << 20
 
 func newImport(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "import", Short: "Turn files of other tools into scenario parts"}
-	cmd.AddCommand(newImportTopology(a))
+	cmd.AddCommand(newImportTopology(a), newImportSonic(a), newImportLumina(a))
 	return cmd
 }
 

@@ -21,7 +21,7 @@ func newList(a *app) *cobra.Command {
 		Use:   "list [KIND]",
 		Short: "List the scenarios of the library, or what a scenario can name",
 		Long: `List the scenarios of the library. With KIND, list what scenarios can name:
-topologies, congestion, workloads, baselines of ECN; and formats that import
+topologies, congestion, workloads, faults, baselines of ECN; and formats that import
 reads.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -155,6 +156,8 @@ func (a *app) pcap(ctx context.Context, names []string, f *pcapFlags) error {
 	if f.toScenario != "" {
 		cfg.Keep = &analysis.Replay{Limit: maxReplay}
 	}
+	// Memory matters more than time: a capture may be larger than the machine.
+	defer debug.SetGCPercent(debug.SetGCPercent(40))
 	sum, dir, err := analysis.Run(ctx, m, cfg)
 	if err != nil {
 		return inputError(err)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"io"
 
+	"rdmasim/fabric/switchconf"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/validation"
@@ -18,11 +20,15 @@ type product struct {
 	// run runs a scenario and leaves its run directory, metrics included.
 	run func(ctx context.Context, spec *scenarios.Spec, opt runOptions) (*runResult, error)
 	// estimate says what a run will cost, and what its fabric is.
-	estimate func(spec *scenarios.Spec) (*estimate, error)
+	estimate func(spec *scenarios.Spec, capture *scenarios.CaptureOptions) (*estimate, error)
 	// deadlock says whether the routes of a scenario make a deadlock possible.
 	deadlock func(spec *scenarios.Spec) (*scenarios.DeadlockCheck, error)
+	// lint says what is suspicious about a scenario.
+	lint func(spec *scenarios.Spec) []switchconf.Finding
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
+	// why says why a run, or one message of it, is slow.
+	why func(w io.Writer, dir string, one bool, id uint64) error
 	// compare draws the comparison of several runs into out and returns it as
 	// text with the path of its page.
 	compare func(dirs []string, out string) (text, page string, err error)
@@ -51,6 +57,7 @@ type progress = scenarios.Progress
 
 // runResult is what a run left behind.
 type runResult struct {
+	Table        string // results in columns of their own, after the summary
 	Dir          string
 	Partial      bool
 	ExpectFailed int // expectations that do not hold
@@ -64,6 +71,7 @@ type estimate struct {
 	PacketHops             float64
 	WallSeconds            float64
 	MemoryBytes, DiskBytes sim.Bytes
+	CaptureBytes           sim.Bytes // of DiskBytes; 0 = no capture
 	Notes                  []string
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"rdmasim/congestion"
 	"rdmasim/fabric/topology"
@@ -12,6 +13,7 @@ import (
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
+	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/library"
 	"rdmasim/scenarios/validation"
 	"rdmasim/scenarios/workload"
@@ -26,7 +28,9 @@ func realProduct() product {
 		run:      realRun,
 		estimate: realEstimate,
 		deadlock: scenarios.CheckDeadlock,
+		lint:     scenarios.Lint,
 		page:     realPage,
+		why:      realWhy,
 		compare:  realCompare,
 		metrics:  metric.Load,
 		library: func() (list []libraryEntry) {
@@ -44,6 +48,7 @@ func realProduct() product {
 				members("topologies", topology.Topologies),
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
+				members("faults", fault.Faults),
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
 			}
@@ -68,17 +73,27 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 	if err != nil {
 		return nil, err
 	}
-	return &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}, nil
+	res := &runResult{Dir: r.Dir, Partial: r.Partial, ExpectFailed: failed, Notes: r.Notes}
+	for _, t := range spec.Traffic {
+		if t.Name == metric.PerftestWorkload && res.Table == "" {
+			var b strings.Builder
+			if _, err := printPerftest(&b, r.Dir); err != nil {
+				return nil, err
+			}
+			res.Table = b.String()
+		}
+	}
+	return res, nil
 }
 
 // realEstimate says what a run would cost.
-func realEstimate(spec *scenarios.Spec) (*estimate, error) {
-	e, err := scenarios.NewEstimate(spec)
+func realEstimate(spec *scenarios.Spec, capture *scenarios.CaptureOptions) (*estimate, error) {
+	e, err := scenarios.NewEstimate(spec, capture)
 	if err != nil {
 		return nil, err
 	}
 	out := &estimate{Hosts: e.Hosts, Switches: e.Switches, Links: e.Links, PacketHops: e.PacketHops, WallSeconds: e.WallSeconds,
-		MemoryBytes: e.Memory, DiskBytes: e.Disk, Tiers: e.Tiers, Notes: e.Notes}
+		MemoryBytes: e.Memory, DiskBytes: e.Disk, CaptureBytes: e.Capture, Tiers: e.Tiers, Notes: e.Notes}
 	switch {
 	case e.LowerBound:
 		out.Notes = append(out.Notes, fmt.Sprintf("the run ends with its traffic: the figures are those of its first %s, and a lower bound", shortTime(e.Pilot)))

@@ -51,11 +51,28 @@ func newRoot(a *app) *cobra.Command {
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(a), newList(a), newShow(a), newCheck(a), newReport(a), newCompare(a), newVersion(a))
-	root.AddCommand(newNS3(a), newValidate(a))
-	root.AddCommand(newImport(a), newPcap(a))
-	root.AddCommand(newHeadroom(a))
-	root.AddCommand(newHW(a))
+	for _, c := range []*cobra.Command{
+		newRun(a),
+		newList(a),
+		newShow(a),
+		newCheck(a),
+		newReport(a),
+		newWhy(a),
+		newCompare(a),
+		newTest(a),
+		newShrink(a),
+		newNS3(a),
+		newValidate(a),
+		newImport(a),
+		newPcap(a),
+		newPerftest(a),
+		newHeadroom(a),
+		newExport(a),
+		newHW(a),
+		newVersion(a),
+	} {
+		root.AddCommand(c)
+	}
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

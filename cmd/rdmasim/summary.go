@@ -34,6 +34,9 @@ func (a *app) summarize(res *runResult, page string) error {
 	} else {
 		s.row("report", page)
 	}
+	if res.Table != "" {
+		s.printf("\n%s", res.Table)
+	}
 	return s.err
 }
 
@@ -160,6 +163,9 @@ func dropsText(p *metric.Packets) string {
 	text := "none"
 	if *d.Lossless+*d.Lossy+*d.Fault > 0 {
 		text = fmt.Sprintf("%s in lossless classes, %s in lossy ones, %s by faults", count(d.Lossless), count(d.Lossy), count(d.Fault))
+	}
+	if d.Watchdog != nil && *d.Watchdog > 0 {
+		text = strings.TrimPrefix(text+", "+count(d.Watchdog)+" by watchdogs", "none, ")
 	}
 	if p.Retransmitted != nil && *p.Retransmitted > 0 {
 		text += fmt.Sprintf("; %s packets retransmitted", count(p.Retransmitted))

@@ -41,7 +41,6 @@ const maxUDP = 1<<16 - 1 - sizeIPv4
 // Append appends the frame from the Ethernet header to the ICRC, without FCS.
 // Errors are addresses of two families and lengths that no header can tell.
 func (p *Packet) Append(b []byte) ([]byte, error) {
-	start := len(b)
 	if t := p.VXLAN; t != nil {
 		inner := *p
 		inner.VXLAN, inner.VLAN = nil, nil
@@ -91,7 +90,6 @@ func (p *Packet) Append(b []byte) ([]byte, error) {
 	if v6 {
 		checksumUDP(b[ip:], header)
 	}
-	_ = start
 	return b, nil
 }
 

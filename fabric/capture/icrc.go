@@ -98,6 +98,20 @@ func ICRC(ip []byte) (uint32, bool) {
 	return icrcIP(ip, header), true
 }
 
+// SealICRC computes the invariant CRC of a RoCEv2 packet and writes it into the
+// last four bytes. It is false where there is no such packet.
+func SealICRC(ip []byte) bool {
+	if len(ip) < SizeICRC {
+		return false
+	}
+	end := len(ip) - SizeICRC
+	crc, ok := ICRC(ip[:end])
+	if ok {
+		binary.LittleEndian.PutUint32(ip[end:], crc)
+	}
+	return ok
+}
+
 // AppendICRC appends the invariant CRC of a RoCEv2 packet, least significant
 // byte first as it is sent. It is false where there is no such packet.
 func AppendICRC(ip []byte) ([]byte, bool) {

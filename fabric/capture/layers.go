@@ -92,7 +92,7 @@ func (l *BTHLayer) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) erro
 
 // SerializeTo writes the header and the extended headers of its opcode. With
 // FixLengths, Pad is what makes the payload behind it a multiple of 4 bytes, and
-// the padding is added. An ICRC layer behind it is written after the padding.
+// the padding is added. An ICRCLayer without a value belongs behind the payload.
 func (l *BTHLayer) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOptions) error {
 	set := l.Opcode.Info().Ext
 	if opts.FixLengths {
@@ -121,6 +121,16 @@ type ICRCLayer struct {
 
 // LayerType returns LayerTypeICRC.
 func (l *ICRCLayer) LayerType() gopacket.LayerType { return LayerTypeICRC }
+
+// SerializeTo writes the CRC as it is; SealICRC computes it when the packet is
+// complete.
+func (l *ICRCLayer) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
+	p, err := b.PrependBytes(SizeICRC)
+	if err == nil {
+		binary.LittleEndian.PutUint32(p, l.ICRC)
+	}
+	return err
+}
 
 // decodeTransport adds a BTH, its extended headers, the payload and the ICRC.
 func decodeTransport(data []byte, p gopacket.PacketBuilder) error {

@@ -18,8 +18,9 @@ type Merged struct {
 	// Interfaces are those of all captures; where there are several captures,
 	// their names begin with that of the capture.
 	Interfaces []Interface
-	// Cut names the captures that were cut off.
-	Cut []string
+	// Cut names the captures that were cut off, Broken says of others what was
+	// wrong with them after some good records.
+	Cut, Broken []string
 
 	inputs []*input
 }
@@ -30,6 +31,7 @@ type input struct {
 	r      *Reader
 	rec    Record
 	data   []byte
+	read   bool // a record was
 	done   bool
 	number []int // of its interfaces among all
 }
@@ -58,6 +60,19 @@ func Merge(sources []Source) (*Merged, error) {
 // Application returns who wrote the first capture.
 func (m *Merged) Application() string { return m.inputs[0].r.Application }
 
+// Ended returns when the last capture ended and how many packets all of them
+// lost, as far as their statistics say; HasTime is false where they do not.
+func (m *Merged) Ended() (end Record) {
+	for _, in := range m.inputs {
+		e := &in.r.Ended
+		if e.HasTime && (!end.HasTime || before(&end, e)) {
+			end.Sec, end.Pico, end.HasTime = e.Sec, e.Pico, true
+		}
+		end.Drops += e.Drops
+	}
+	return end
+}
+
 // advance reads the next record of a capture.
 func (m *Merged) advance(in *input) error {
 	err := in.r.Next(&in.rec)
@@ -68,9 +83,15 @@ func (m *Merged) advance(in *input) error {
 			m.Cut = append(m.Cut, in.name)
 		}
 		return nil
+	case err != nil && in.read:
+		// What came before it is good.
+		in.done = true
+		m.Broken = append(m.Broken, fmt.Sprintf("%s: %v", in.name, err))
+		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", in.name, err)
 	}
+	in.read = true
 	for i := len(in.number); i < len(in.r.Interfaces); i++ {
 		x := in.r.Interfaces[i]
 		if len(m.inputs) > 1 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 )
 
 // Bounds of what a reader takes from a file.
@@ -36,8 +37,9 @@ type Interface struct {
 	Speed       uint64 // bit/s, 0 = not told
 	MAC         [6]byte
 	HasMAC      bool
-	Filter      bool // packets were selected, so that some are missing
-	FCS         int  // bytes of FCS behind a frame; -1 = not told
+	Addresses   []netip.Addr // of the host that the interface belongs to
+	Filter      bool         // packets were selected, so that some are missing
+	FCS         int          // bytes of FCS behind a frame; -1 = not told
 
 	resolution uint64 // units of a time stamp per second
 	offset     int64  // seconds to add
@@ -65,6 +67,9 @@ type Reader struct {
 	Interfaces []Interface
 	// Application wrote the file, as a pcapng file says.
 	Application string
+	// Ended is when the capture ended, as its statistics say: HasTime is false
+	// where they do not. Drops are the packets that it lost by them.
+	Ended Record
 
 	r       *bufio.Reader
 	at      int64
@@ -147,16 +152,27 @@ func (r *Reader) pcapHead() error {
 
 // take returns the next n bytes, valid until the next call.
 func (r *Reader) take(n int) ([]byte, error) {
-	if cap(r.buf) < n {
-		r.buf = make([]byte, n, max(n, 2*cap(r.buf), 4096))
+	// A length may be a lie: memory grows with what is really there.
+	for have := 0; ; {
+		step := min(n, max(cap(r.buf), 2*have, 4096))
+		if cap(r.buf) < step {
+			grown := make([]byte, step)
+			copy(grown, r.buf[:have])
+			r.buf = grown
+		}
+		b := r.buf[:step]
+		m, err := io.ReadFull(r.r, b[have:])
+		r.at += int64(m)
+		if err == io.EOF && (have > 0 || n == 0) {
+			err = io.ErrUnexpectedEOF
+			if n == 0 {
+				err = nil
+			}
+		}
+		if have = step; err != nil || have == n {
+			return b, err
+		}
 	}
-	b := r.buf[:n]
-	m, err := io.ReadFull(r.r, b)
-	r.at += int64(m)
-	if err == io.EOF && n == 0 {
-		err = nil
-	}
-	return b, err
 }
 
 // fail says where in the file something does not fit.

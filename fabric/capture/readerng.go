@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"math/bits"
+	"net/netip"
 	"strings"
 )
 
@@ -23,15 +24,23 @@ const (
 	optApplication = 4 // of a section
 	optName        = 2 // of an interface
 	optDescription = 3
+	optIPv4        = 4 // address and mask
+	optIPv6        = 5 // address and length of prefix
 	optMAC         = 6
 	optSpeed       = 8
 	optResolution  = 9
 	optFilter      = 11
 	optFCS         = 13
 	optOffset      = 14
+	optEndTime     = 3 // of statistics
+	optIfDrop      = 5
+	optOSDrop      = 7
 	optFlags       = 2 // of a packet
 	optDropCount   = 4
 )
+
+// maxAddresses bounds the addresses of an interface that are kept.
+const maxAddresses = 16
 
 // nextBlock reads blocks up to the next packet.
 func (r *Reader) nextBlock(rec *Record) error {
@@ -64,6 +73,8 @@ func (r *Reader) nextBlock(rec *Record) error {
 		switch kind {
 		case blockInterface:
 			err = r.describe(body)
+		case blockStatistics:
+			r.statistics(body)
 		case blockPacket:
 			found, err = true, r.packet(body, rec)
 		case blockSimple:
@@ -152,6 +163,10 @@ func (r *Reader) describe(b []byte) error {
 			i.Description = text(v[:min(len(v), 256)])
 		case code == optMAC && len(v) == 6:
 			i.MAC, i.HasMAC = [6]byte(v), true
+		case code == optIPv4 && len(v) == 8 && len(i.Addresses) < maxAddresses:
+			i.Addresses = append(i.Addresses, netip.AddrFrom4([4]byte(v)))
+		case code == optIPv6 && len(v) == 17 && len(i.Addresses) < maxAddresses:
+			i.Addresses = append(i.Addresses, netip.AddrFrom16([16]byte(v)))
 		case code == optSpeed && len(v) == 8:
 			i.Speed = r.order.Uint64(v)
 		case code == optResolution && len(v) == 1:
@@ -166,6 +181,29 @@ func (r *Reader) describe(b []byte) error {
 	})
 	r.Interfaces = append(r.Interfaces, i)
 	return nil
+}
+
+// statistics reads when the capture of an interface ended and what it lost.
+func (r *Reader) statistics(b []byte) {
+	if len(b) < 12 {
+		return
+	}
+	i := int(r.order.Uint32(b)) + r.section
+	if i < r.section || i >= len(r.Interfaces) {
+		return
+	}
+	r.options(b[12:], func(code uint16, v []byte) {
+		switch {
+		case code == optEndTime && len(v) == 8:
+			var end Record
+			r.Interfaces[i].stamp(uint64(r.order.Uint32(v))<<32|uint64(r.order.Uint32(v[4:])), &end)
+			if !r.Ended.HasTime || before(&r.Ended, &end) {
+				r.Ended.Sec, r.Ended.Pico, r.Ended.HasTime = end.Sec, end.Pico, true
+			}
+		case (code == optIfDrop || code == optOSDrop) && len(v) == 8:
+			r.Ended.Drops += r.order.Uint64(v)
+		}
+	})
 }
 
 // resolution returns the units per second that an if_tsresol names: a power of

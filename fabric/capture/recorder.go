@@ -22,16 +22,16 @@ type RecorderConfig struct {
 // Recorder writes what taps have seen into one pcapng file. The file depends
 // on what happened alone: not on workers, nor on how often Flush is called.
 type Recorder struct {
-	cfg     RecorderConfig
-	out     *Writer
-	synth   *synth
-	taps    []*NodeTap
-	order   []int
-	merged  []*entry
-	frame   []byte
-	full    bool
-	written int64 // packets
-	left    int64 // packets that MaxBytes left out
+	cfg        RecorderConfig
+	out        *Writer
+	synth      *synth
+	taps       []*NodeTap
+	interfaces int
+	merged     []*entry
+	frame      []byte
+	full       bool
+	written    int64 // packets
+	left       int64 // packets that MaxBytes left out
 }
 
 // NewRecorder begins a file.
@@ -40,15 +40,14 @@ func NewRecorder(w io.Writer, cfg RecorderConfig) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{cfg: cfg, out: out, synth: newSynth(cfg.Endpoints, cfg.Fill)}, nil
+	return &Recorder{cfg: cfg, out: out, synth: &synth{endpoints: cfg.Endpoints, fill: cfg.Fill}}, nil
 }
 
 // Interface adds an interface and returns its number.
 func (r *Recorder) Interface(i Interface) (int, error) {
-	n := len(r.order)
-	r.order = append(r.order, n)
 	i.Link = LinkEthernet
-	return n, r.out.Interface(i)
+	r.interfaces++
+	return r.interfaces - 1, r.out.Interface(i)
 }
 
 // TapPort says where the frames of a port are recorded.
@@ -61,28 +60,17 @@ type TapPort struct {
 // NodeTap is the tap of one node.
 type NodeTap struct {
 	node    int
-	host    bool
 	ports   []TapPort
 	entries []entry
 	mark    int64 // queue that marked the frame that is sent next, -1 = none
 }
 
-// Tap returns the tap of a node. Nodes are added in order. Those of hosts must
-// all be there, recorded or not: they alone know how long messages are.
-func (r *Recorder) Tap(node int, host bool, ports []TapPort) *NodeTap {
-	t := &NodeTap{node: node, host: host, ports: ports, mark: -1}
+// Tap returns the tap of a node. Nodes are added in order, recorded or not.
+func (r *Recorder) Tap(node int, ports []TapPort) *NodeTap {
+	t := &NodeTap{node: node, ports: ports, mark: -1}
 	r.taps = append(r.taps, t)
 	return t
 }
-
-// entryKind says what an entry is of.
-type entryKind uint8
-
-const (
-	entryFrame   entryKind = iota
-	entryConnect           // the first packet of a connection
-	entryMessage           // the first packet of a message of several
-)
 
 // entry is one thing that a tap has seen.
 type entry struct {
@@ -90,21 +78,16 @@ type entry struct {
 	node   int32
 	iface  int32
 	port   int32
-	kind   entryKind
 	dir    Direction
 	sent   bool
 	lost   bool
-	mark   int64 // queue that marked it, or the length of a message
+	mark   int64 // queue that marked it, -1 = not marked here
 	why    string
 	packet packet.Packet
 }
 
 // Sent is called when a frame begins to leave.
 func (t *NodeTap) Sent(now sim.Time, port int, m packet.Packet) {
-	const begins = packet.FlagConnect | packet.FlagFirst
-	if t.host && m.Kind == packet.Data && m.PSN == 0 && m.Flags&(begins|packet.FlagRetx) == begins {
-		t.entries = append(t.entries, entry{at: now, node: int32(t.node), kind: entryConnect, packet: m})
-	}
 	p := &t.ports[port]
 	if p.Sent >= 0 {
 		t.entries = append(t.entries, entry{at: now, node: int32(t.node), iface: int32(p.Sent), port: int32(port), dir: p.SentDir, sent: true, mark: t.mark, packet: m})
@@ -130,7 +113,7 @@ func (t *NodeTap) Received(now sim.Time, port int, m packet.Packet, lost bool) {
 // had to be waited for.
 func (t *NodeTap) Dropped(now sim.Time, port int, m packet.Packet, why string) {
 	if n := len(t.entries); n > 0 {
-		if e := &t.entries[n-1]; e.at == now && int(e.port) == port && !e.sent && e.kind == entryFrame && e.why == "" {
+		if e := &t.entries[n-1]; e.at == now && int(e.port) == port && !e.sent && e.why == "" {
 			e.why = "dropped: " + why
 		}
 	}
@@ -138,11 +121,6 @@ func (t *NodeTap) Dropped(now sim.Time, port int, m packet.Packet, why string) {
 
 // Marked is called when the frame that is sent next was marked.
 func (t *NodeTap) Marked(queue int64) { t.mark = queue }
-
-// Message is called before the first packet of a message of several packets.
-func (t *NodeTap) Message(now sim.Time, m packet.Packet, length sim.Bytes) {
-	t.entries = append(t.entries, entry{at: now, node: int32(t.node), kind: entryMessage, mark: int64(length), packet: m})
-}
 
 // Waiting returns how many records wait for Flush.
 func (r *Recorder) Waiting() (n int) {
@@ -176,14 +154,6 @@ func (r *Recorder) Flush() error {
 }
 
 func (r *Recorder) write(e *entry) error {
-	switch e.kind {
-	case entryConnect:
-		r.synth.connect(&e.packet)
-		return nil
-	case entryMessage:
-		r.synth.announce(&e.packet, sim.Bytes(e.mark))
-		return nil
-	}
 	if r.full {
 		r.left++
 		return nil
@@ -198,7 +168,7 @@ func (r *Recorder) write(e *entry) error {
 		return fmt.Errorf("packet at %v: %w", e.at, err)
 	}
 	rec := Record{Interface: int(e.iface), Data: r.frame, Original: len(r.frame), Direction: e.dir, CRCError: e.lost, Comment: comment(e)}
-	if most := r.cfg.MaxBytes; most > 0 && r.out.Bytes()+r.out.size(&rec) > most {
+	if most := r.cfg.MaxBytes; most > 0 && r.out.Bytes()+r.out.size(&rec)+int64(r.interfaces)*statisticsBytes > most {
 		r.full = true
 		r.left++
 		return nil
@@ -213,6 +183,12 @@ func comment(e *entry) string {
 	switch {
 	case e.why != "":
 		return e.why
+	case m.Kind == packet.Corrupt:
+		return "corrupt: the ICRC does not hold"
+	case m.Kind == packet.Pause && m.Quanta == 0:
+		return "802.3x: resume"
+	case m.Kind == packet.Pause:
+		return fmt.Sprintf("802.3x: pause for %d quanta", m.Quanta)
 	case m.Kind == packet.PFC && m.Quanta == 0:
 		return fmt.Sprintf("PFC: resume priority %d", lowest(m.Classes))
 	case m.Kind == packet.PFC:
@@ -232,10 +208,15 @@ func lowest(classes uint8) int {
 	return 0
 }
 
-// Close writes what waits and the end of the file.
-func (r *Recorder) Close() error {
+// Close writes what waits, and that the capture ended at a time.
+func (r *Recorder) Close(at sim.Time) error {
 	if err := r.Flush(); err != nil {
 		return err
+	}
+	for i := range r.interfaces {
+		if err := r.out.Ended(i, at); err != nil {
+			return err
+		}
 	}
 	return r.out.Flush()
 }

@@ -71,6 +71,15 @@ func (p *Writer) Interface(i Interface) error {
 	if i.Description != "" {
 		p.option(optDescription, []byte(i.Description))
 	}
+	for _, a := range i.Addresses {
+		if a.Is4() {
+			v := a.As4()
+			p.option(optIPv4, append(v[:], 255, 255, 255, 0))
+		} else {
+			v := a.As16()
+			p.option(optIPv6, append(v[:], 64))
+		}
+	}
 	if i.HasMAC {
 		p.option(optMAC, i.MAC[:])
 	}
@@ -117,6 +126,22 @@ func (p *Writer) Packet(at sim.Time, rec *Record) error {
 	}
 	return p.end()
 }
+
+// Ended says when the capture of an interface ended.
+func (p *Writer) Ended(iface int, at sim.Time) error {
+	ns := uint64(at) / uint64(sim.Nanosecond)
+	stamp := binary.LittleEndian.AppendUint32(nil, uint32(ns>>32))
+	stamp = binary.LittleEndian.AppendUint32(stamp, uint32(ns))
+	p.begin(blockStatistics)
+	p.buf = binary.LittleEndian.AppendUint32(p.buf, uint32(iface))
+	p.buf = append(p.buf, stamp...)
+	p.option(optEndTime, stamp)
+	p.endOptions()
+	return p.end()
+}
+
+// statisticsBytes is the length of the block that Ended writes.
+const statisticsBytes = 40
 
 // Bytes returns how long the file is so far.
 func (p *Writer) Bytes() int64 { return p.n }

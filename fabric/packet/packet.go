@@ -12,8 +12,9 @@ const (
 	Ack
 	Nak
 	CNP
-	PFC
 	Corrupt // a frame whose invariant CRC does not hold: only its addresses count
+	PFC     // from here on: pauses, which end at the next port
+	Pause   // 802.3x: stops the whole link
 )
 
 // ECN codepoints, RFC 3168.

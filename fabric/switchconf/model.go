@@ -138,6 +138,7 @@ type Profile struct {
 	XonOffset    Value[sim.Bytes] // ... below the threshold less XonOffset, whichever is higher
 	Xoff         Value[sim.Bytes]
 	DynamicTh    Value[int]       // n of alpha = 2^n, -8..8
+	Factor       Value[sim.Ratio] // alpha, where it is no power of two; instead of DynamicTh
 	StaticTh     Value[sim.Bytes] // instead of DynamicTh
 	HeadroomType Value[string]    // static, or dynamic: Size, Xon and Xoff are computed
 	Discard      Value[string]    // packet_discard_action: drop or trim
@@ -151,7 +152,10 @@ func (p *Profile) IsLossless() bool {
 
 // Alpha returns the factor of the dynamic threshold, 0 with a static one.
 func (p *Profile) Alpha() sim.Ratio {
-	if !p.DynamicTh.IsSet() {
+	switch {
+	case p.Factor.IsSet():
+		return p.Factor.V
+	case !p.DynamicTh.IsSet():
 		return 0
 	}
 	if n := p.DynamicTh.V; n >= 0 {
@@ -179,7 +183,9 @@ type WRED struct {
 	Colours [3]WREDCurve // by Colour
 	ECN     Value[ECNMode]
 	Weight  Value[int] // mean of the queue over 2^Weight packets; 0: as it is
-	From    Origin
+	// PassNonECT: packets that cannot be marked are let through, not dropped.
+	PassNonECT Value[bool]
+	From       Origin
 }
 
 // WREDCurve is 0 up to Min, linear to Probability at Max, 1 above.
@@ -304,6 +310,24 @@ type Lossless struct {
 	DefaultDynamicTh     Value[int]
 	OverSubscribe        Value[int] // ports' headroom over the shared headroom pool; 0: none shared
 	MaxHeadroomPerPortKB Value[int]
+}
+
+// Configured returns the ports that more than PORT and CABLE_LENGTH names:
+// SONiC's templates configure those that have a neighbour. Without any, it
+// returns all ports.
+func (s *Switch) Configured() []*Port {
+	var some, all []*Port
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		all = append(all, p)
+		if len(p.PGs)+len(p.Queues) > 0 || p.PFCEnable.IsSet() || p.TCToQueue.IsSet() || p.DSCPToTC.IsGiven() || p.Watchdog.Detection.IsSet() {
+			some = append(some, p)
+		}
+	}
+	if len(some) > 0 {
+		return some
+	}
+	return all
 }
 
 // Port returns the port of that name, nil when there is none.

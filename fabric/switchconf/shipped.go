@@ -1,91 +1,65 @@
 package switchconf
 
-import "rdmasim/sim"
+import "fmt"
 
-// The headroom tables that SONiC ships (sonic-buildimage,
-// device/*/*/pg_profile_lookup.ini), by ASIC. Sizes are bytes.
-
-// shippedLookup returns the rows of an ASIC, nil when none are known.
+// shippedLookup returns the rows of pg_profile_lookup.ini that ship with an
+// ASIC, nil when none are known.
 func shippedLookup(asic string) []LookupRow {
-	s, ok := shippedTables[asic]
-	if !ok {
+	m, err := lookupHeadroom(asic)
+	if err != nil {
 		return nil
 	}
 	var rows []LookupRow
-	for _, line := range s.xoff {
-		for i, xoff := range line.xoff {
-			row := LookupRow{
-				Speed: line.speed, Cable: [...]sim.Length{5 * sim.Metre, 40 * sim.Metre, 300 * sim.Metre}[i],
-				Size: s.size, Xon: s.xon, Xoff: xoff, XonOffset: s.offset, HasOffset: s.offset > 0, Threshold: s.threshold,
-				From: Origin{Kind: Computed, Why: "shipped with SONiC"},
-			}
-			if s.inSize {
-				row.Size = s.xon + xoff
-				if line.speed == 800*sim.Gbps { // eight lanes take twice the pipeline latency
-					row.Xon *= 2
-					row.Size = row.Xon + xoff
-				}
-			}
-			rows = append(rows, row)
+	for _, speed := range m.speeds {
+		for _, r := range rowsOf(asic, speed) {
+			rows = append(rows, LookupRow{
+				Speed: r.Speed, Cable: r.Cable, Size: r.Size, Xon: r.Xon, Xoff: r.Xoff, XonOffset: r.XonOffset, HasOffset: r.XonOffset > 0,
+				Threshold: int64(r.DynamicTh), From: Origin{Kind: Computed, Why: r.Source},
+			})
 		}
 	}
 	return rows
 }
 
-type shippedTable struct {
-	size, xon, offset sim.Bytes
-	threshold         int64
-	inSize            bool // size is xon + xoff
-	xoff              []shippedLine
+// computedPG gives an automatic priority group of the dynamic model the profile
+// that the switch would compute for it. Without speed, cable or formula it
+// stays without one.
+func (r *sonicReader) computedPG(p *Port, g *PG) error {
+	s := r.sw
+	if !p.Speed.IsSet() || !p.Cable.IsSet() || !s.ASIC.IsSet() {
+		return nil
+	}
+	pool := s.Pool(losslessPool)
+	share := s.Lossless.SmallPackets.V
+	h, err := ComputeHeadroom(HeadroomQuery{
+		ASIC: s.ASIC.V, Speed: p.Speed.V, Cable: p.Cable.V, Rule: DynamicHeadroom, MTU: p.MTU.V, LosslessMTU: s.Lossless.MTU.V, SmallPackets: &share,
+		Lanes: lanesOf(p), SharedPool: s.Lossless.OverSubscribe.V > 0 || pool != nil && pool.Xoff.V > 0,
+	})
+	if err != nil {
+		return nil // a chip without a formula, or a port that it does not have
+	}
+	name := fmt.Sprintf("pg_lossless_%d_%s_mtu%d_lanes%d_profile", p.Speed.V/1_000_000, p.Cable.V, p.MTU.V, lanesOf(p))
+	why := fmt.Sprintf("headroom of %s for %v and %v by SONiC's formula", h.Name, p.Speed.V, p.Cable.V)
+	if s.Profile(name) == nil {
+		if len(s.Profiles) >= 2*maxThings {
+			return &Error{From: p.From, Problem: fmt.Sprintf("more than %d profiles", 2*maxThings)}
+		}
+		q := Profile{Name: name, Pool: Compute(losslessPool, "pool of automatic profiles"), Size: Compute(h.Size, why), Xon: Compute(h.Xon, why), Xoff: Compute(h.Xoff, why),
+			DynamicTh: Value[int]{s.Lossless.DefaultDynamicTh.V, s.Lossless.DefaultDynamicTh.From}, From: Origin{Kind: Computed, Why: why}}
+		s.Profiles = append(s.Profiles, q)
+	}
+	from := g.Profile.From
+	from.Why = why
+	g.Profile = Value[string]{name, from}
+	r.mark(from, why)
+	return nil
 }
 
-// shippedLine has the headroom for cables of 5, 40 and 300 m.
-type shippedLine struct {
-	speed sim.Rate
-	xoff  [3]sim.Bytes
-}
-
-var shippedTables = map[string]shippedTable{
-	// Arista-7060CX-32S
-	"th": {size: 1248, xon: 2288, offset: 2288, xoff: []shippedLine{
-		{10 * sim.Gbps, [3]sim.Bytes{35776, 37024, 46176}},
-		{25 * sim.Gbps, [3]sim.Bytes{53248, 53248, 79040}},
-		{40 * sim.Gbps, [3]sim.Bytes{66560, 71552, 108160}},
-		{50 * sim.Gbps, [3]sim.Bytes{90272, 96096, 141856}},
-		{100 * sim.Gbps, [3]sim.Bytes{165568, 177632, 268736}},
-	}},
-	// DellEMC-S5232F
-	"td3": {size: 1024, offset: 2048, threshold: -3, xoff: []shippedLine{{100 * sim.Gbps, [3]sim.Bytes{162048, 173568, 272640}}}},
-	// DellEMC-Z9332F
-	"th3": {size: 2540, offset: 2540, threshold: -2, xoff: []shippedLine{
-		{100 * sim.Gbps, [3]sim.Bytes{68580, 74422, 117348}},
-		{400 * sim.Gbps, [3]sim.Bytes{178562, 201930, 373888}},
-	}},
-	// Micas W6940
-	"th5": {size: 18796, offset: 3556, threshold: -2, xoff: []shippedLine{
-		{100 * sim.Gbps, [3]sim.Bytes{147066, 160274, 258572}},
-		{200 * sim.Gbps, [3]sim.Bytes{229362, 255778, 452374}},
-		{400 * sim.Gbps, [3]sim.Bytes{393192, 446024, 839216}},
-		{800 * sim.Gbps, [3]sim.Bytes{729488, 835406, 1621536}},
-	}},
-	// Marvell d64p512t
-	"tl10": {size: 1518, offset: 13824, threshold: 1, xoff: []shippedLine{
-		{100 * sim.Gbps, [3]sim.Bytes{40064, 44544, 77824}},
-		{400 * sim.Gbps, [3]sim.Bytes{129920, 147072, 280960}},
-		{800 * sim.Gbps, [3]sim.Bytes{247424, 285312, 550528}},
-	}},
-	// ACS-MSN2700
-	"spc1": {xon: 19456, inSize: true, xoff: []shippedLine{
-		{10 * sim.Gbps, [3]sim.Bytes{29696, 29696, 36864}},
-		{25 * sim.Gbps, [3]sim.Bytes{29696, 31744, 48128}},
-		{40 * sim.Gbps, [3]sim.Bytes{29696, 32768, 59392}},
-		{50 * sim.Gbps, [3]sim.Bytes{29696, 33792, 66560}},
-		{100 * sim.Gbps, [3]sim.Bytes{30720, 38912, 104448}},
-	}},
-	// SN5600
-	"spc4": {xon: 19456, inSize: true, xoff: []shippedLine{
-		{100 * sim.Gbps, [3]sim.Bytes{113664, 126976, 225280}},
-		{400 * sim.Gbps, [3]sim.Bytes{231424, 283648, 677888}},
-		{800 * sim.Gbps, [3]sim.Bytes{257024, 362496, 1150976}},
-	}},
+// lanesOf returns the number of lanes if a headroom formula knows it, or 0.
+func lanesOf(p *Port) int {
+	switch n := len(p.Lanes.V); n {
+	case 1, 2, 4, 8:
+		return n
+	}
+	return 0
 }

@@ -234,6 +234,9 @@ func (r *sonicReader) unknownTable(k key) error {
 	f := Field{Table: k.name, From: r.origin(k.line, k.column, k.name), Status: Unrelated, Doc: "not about the fabric"}
 	if k.value.shape == shapeObject {
 		f.Value = fmt.Sprintf("%d entries", len(k.value.keys))
+		if len(k.value.keys) == 1 {
+			f.Value = "1 entry"
+		}
 		for _, inner := range k.value.keys {
 			if _, ok := sonicTables[inner.name]; ok && inner.value.shape == shapeObject && strings.HasPrefix(k.name, "asic") || k.name == "localhost" && ok {
 				return &Error{From: r.origin(inner.line, inner.column, k.name, inner.name), Problem: "a table one level too deep: this file holds the configurations of several ASICs; give the one of " + k.name + " as a file of its own"}

@@ -197,14 +197,16 @@ var portQoSColumns = append([]column[Port]{
 	refColumn("scheduler", "shaper of the port", "SCHEDULER", func(p *Port) *Value[string] { return &p.Scheduler }),
 }, strangers[Port]("MPLS, forwarding classes and rewriting are not modelled", "tc_to_dot1p_map", "dscp_to_fc_map", "exp_to_fc_map", "mpls_tc_to_tc_map")...)
 
+// The YANG model allows POLL_INTERVAL up to 1000 ms; pfcwd start_default sets 200
+// ms for each 32 ports, without that bound.
 var watchdogColumns = []column[Watchdog]{
-	timeColumn("POLL_INTERVAL", "time between looks at the counters", 100, 1000, func(w *Watchdog) *Value[sim.Duration] { return &w.Poll }),
+	timeColumn("POLL_INTERVAL", "time between looks at the counters", 100, 10000, func(w *Watchdog) *Value[sim.Duration] { return &w.Poll }),
 	boolColumn("BIG_RED_SWITCH", "drop all lossless queues, now", "enable", "disable", func(w *Watchdog) *Value[bool] { return &w.BigRedSwitch }),
 }
 
 var portWatchdogColumns = []column[Port]{
 	wordColumn("action", "what happens to a queue in a storm", []WatchdogAction{ActionDrop, ActionForward, ActionAlert}, func(p *Port) *Value[WatchdogAction] { return &p.Watchdog.Action }),
-	timeColumn("detection_time", "storm, before the action", 100, 5000, func(p *Port) *Value[sim.Duration] { return &p.Watchdog.Detection }),
+	timeColumn("detection_time", "storm, before the action", 100, 10000, func(p *Port) *Value[sim.Duration] { return &p.Watchdog.Detection }),
 	timeColumn("restoration_time", "quiet, before the queue is as it was", 100, 60000, func(p *Port) *Value[sim.Duration] { return &p.Watchdog.Restoration }),
 	boolColumn("pfc_stat_history", "pauses are logged", "enable", "disable", func(p *Port) *Value[bool] { return &p.Watchdog.History }),
 }

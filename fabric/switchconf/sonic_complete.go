@@ -34,7 +34,7 @@ func (r *sonicReader) asic(a *ASIC, why string) {
 	r.sw.Cell = Compute(a.Cell, "cell of "+a.Doc)
 	if r.lookup == nil {
 		if rows := shippedLookup(a.Name); rows != nil {
-			r.lookup, r.lookupFrom = rows, "headroom that SONiC ships for "+a.Doc
+			r.lookup, r.lookupFrom = rows, "the table that SONiC ships for "+a.Doc
 		}
 	}
 }
@@ -204,7 +204,17 @@ func (r *sonicReader) completePort(p *Port) error {
 // traditional model SONiC (buffermgrd) does so for each port with pfc_enable, a
 // speed and a cable.
 func (r *sonicReader) automaticPGs(p *Port) error {
-	if r.sw.BufferModel.V != Traditional || !p.PFCEnable.IsSet() {
+	if r.sw.BufferModel.V == Dynamic {
+		for i := range p.PGs {
+			if g := &p.PGs[i]; g.Auto {
+				if err := r.computedPG(p, g); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if !p.PFCEnable.IsSet() {
 		return nil
 	}
 	for _, n := range p.PFCEnable.V {

@@ -24,7 +24,11 @@ func dereference(l *leaf, s, table string) (string, error) {
 	if !ok || i < 0 {
 		return "", l.fail("want a name of %s, or a reference such as [%s|name]", table, table)
 	}
-	if of := strings.TrimSuffix(inner[:i], "_TABLE"); of != table {
+	of := strings.TrimSuffix(inner[:i], "_TABLE")
+	if to, ok := sonicAliases[of]; ok {
+		of = to
+	}
+	if of != table {
 		return "", l.fail("refers to table %s: want one of %s", inner[:i], table)
 	}
 	return inner[i+1:], nil

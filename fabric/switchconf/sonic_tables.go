@@ -36,6 +36,9 @@ func init() {
 	for _, m := range sonicMaps {
 		sonicTables[m.table] = sonicTable{func(e *entry) error { return readMap(e, m) }}
 	}
+	for old, table := range sonicAliases {
+		sonicTables[old] = sonicTables[table]
+	}
 }
 
 // unmodelledTables are known tables that shape queues in ways that the model
@@ -70,6 +73,13 @@ var sonicMaps = []sonicMap{
 	{"MAP_PFC_PRIORITY_TO_QUEUE", "priority of a PFC frame to the queue that it stops", 7, 19, func(s *Switch) *[]Map { return &s.PFCToQueue }},
 	{"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "priority of a PFC frame to the priority group that sends it", 7, 7, func(s *Switch) *[]Map { return &s.PFCToPG }},
 	{"TC_TO_DSCP_MAP", "DSCP that a tunnel writes for a traffic class", 15, 63, func(s *Switch) *[]Map { return &s.TCToDSCP }},
+}
+
+// sonicAliases are names that tables had in old images.
+var sonicAliases = map[string]string{
+	"PFC_PRIORITY_TO_QUEUE_MAP":          "MAP_PFC_PRIORITY_TO_QUEUE",
+	"MAP_PFC_PRIORITY_TO_PRIORITY_GROUP": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+	"TC_TO_PRIORITY_GROUP":               "TC_TO_PRIORITY_GROUP_MAP",
 }
 
 // mapsOf returns where the maps of a table are kept, nil for other tables.

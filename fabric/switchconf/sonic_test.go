@@ -180,7 +180,7 @@ func TestErrors(t *testing.T) {
 		{"min above max", `{"WRED_PROFILE": {"w": {"green_min_threshold": "2", "green_max_threshold": "1"}}}`, `/WRED_PROFILE/w/green_min_threshold: "2": is above green_max_threshold, 1`},
 		{"ecn", `{"WRED_PROFILE": {"w": {"ecn": "on"}}}`, `want one of ecn_none, ecn_green`},
 		{"bool", `{"WRED_PROFILE": {"w": {"wred_green_enable": "yes"}}}`, `want true or false`},
-		{"detection", `{"PFC_WD": {"Ethernet0": {"detection_time": "50"}}}`, `want milliseconds, a whole number from 100 to 5000`},
+		{"detection", `{"PFC_WD": {"Ethernet0": {"detection_time": "50"}}}`, `want milliseconds, a whole number from 100 to 10000`},
 		{"several ASICs", `{"localhost": {"PORT": {"Ethernet0": {}}}}`, `/localhost/PORT: a table one level too deep`},
 		{"deep", strings.Repeat(`{"a":`, 40), `nested more than 32 deep`},
 		{"op", `[{"PORT_TABLE:Ethernet0": {}, "OP": "DEL"}]`, `"DEL": want SET`},

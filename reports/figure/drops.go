@@ -8,17 +8,23 @@ import (
 
 var _ = register("drops", "dropped packets by cause", Pauses, 4, drops)
 
+// dropKind is how many packets one kind of cause has taken.
+type dropKind struct {
+	packets *int64
+	name    string
+}
+
 // drops draws how many packets were lost, and to what.
 func drops(r *Run) Figure {
 	const title = "Dropped packets"
 	d := r.Metrics.Packets.Dropped
-	kinds := []struct {
-		packets *int64
-		name    string
-	}{
+	kinds := []dropKind{
 		{d.Lossless, "lossless class: no room in spite of PFC"},
 		{d.Lossy, "lossy class: no room"},
 		{d.Fault, "injected faults"},
+	}
+	if d.Watchdog != nil {
+		kinds = append(kinds, dropKind{d.Watchdog, "PFC and pause watchdogs"})
 	}
 	f := Figure{Title: title, Table: Table{Head: []string{"port", "cause", "packets", "bytes"}}}
 	var names, labels []string
@@ -53,7 +59,7 @@ func drops(r *Run) Figure {
 	nominal(&p.Y, names)
 	p.Add(grid{x: true}, bars{v: v, fill: seriesTones[1].color(), height: 0.6, text: labels})
 	f.Panels = []Panel{{Plot: p, Height: vg.Length(len(names)*26) + 48}}
-	f.Caption = fmt.Sprintf("Most drops are of the %s.", []string{"lossless class", "lossy class", "injected faults"}[worstKind])
+	f.Caption = fmt.Sprintf("Most drops are of the %s.", []string{"lossless class", "lossy class", "injected faults", "watchdogs"}[worstKind])
 	if len(r.Causes) > 0 {
 		f.Caption += fmt.Sprintf(" The place with most is %s (%s).", r.Causes[0].Where, r.Causes[0].Why)
 	}

@@ -47,6 +47,7 @@ func (r *Run) loadEvents() error {
 		case trace.EventDrop:
 			dropEvent(causes, &e)
 		default:
+			r.watchdogEvent(&e)
 			if r.faultEvent(&e) && e.Value == 0 {
 				break
 			}
@@ -57,6 +58,7 @@ func (r *Run) loadEvents() error {
 			}
 		}
 	}
+	r.endWatchdogs()
 	for _, p := range pauses {
 		p.resume(r.Clock, r.Clock.End)
 		r.Pauses = append(r.Pauses, p)

@@ -20,9 +20,12 @@ type Run struct {
 	Clock       Clock
 	Series      map[string][]*Series // by metric, in order of object
 	Flows       FlowSet
-	Pauses      []*Pause         // longest paused first
+	Pauses      []*Pause       // longest paused first
+	Forensics   *metric.Pauses // roots of pauses, their trees and victims
+	Diagnosis   *metric.DiagnosisFile
 	Moments     []trace.EventRow // faults, watchdogs, deadlocks, links up and down
 	MoreMoments int              // left out of Moments
+	Watchdogs   []*Pause         // queues that a watchdog took out of service, longest first
 	Spans       []FaultSpan      // times of faults, in order
 	Causes      []Cause          // of drops, most bytes first
 	Markings    []Marking        // ECN as configured
@@ -82,6 +85,13 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 		return nil, err
 	}
 	if err := r.loadEvents(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Forensics, err = metric.LoadPauses(base); err != nil && !absent(err) {
+		return nil, err
+	}
+	if r.Diagnosis, err = metric.LoadDiagnosis(base); err != nil && !absent(err) {
 		return nil, err
 	}
 	list, err := base.Counters()

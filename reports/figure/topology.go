@@ -2,7 +2,10 @@ package figure
 
 import (
 	"fmt"
+	"math"
 	"sort"
+
+	"rdmasim/sim/trace"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -82,6 +85,7 @@ type picture struct {
 	order    []int
 	tiers    map[int][]int
 	use      []float64 // of each link, by its busier direction; negative = not measured
+	beside   []float64 // of each link, in points: parallel links lie side by side
 	measured bool
 }
 
@@ -104,7 +108,27 @@ func newPicture(r *Run, order []int, tiers map[int][]int) *picture {
 		p.use = append(p.use, max(a, b))
 		p.measured = p.measured || max(a, b) >= 0
 	}
+	p.beside = sideBySide(r.Topology.Links)
 	return p
+}
+
+// sideBySide returns by how much each link is moved so that links between the
+// same two nodes do not cover each other.
+func sideBySide(links []trace.TopologyLink) []float64 {
+	pair := func(l trace.TopologyLink) [2]int { return [2]int{min(l.A, l.B), max(l.A, l.B)} }
+	total, seen := map[[2]int]int{}, map[[2]int]int{}
+	for _, l := range links {
+		total[pair(l)]++
+	}
+	at := make([]float64, len(links))
+	for i, l := range links {
+		k := pair(l)
+		if n := total[k]; n > 1 {
+			at[i] = (float64(seen[k]) - float64(n-1)/2) * min(3.5, 12/float64(n-1))
+			seen[k]++
+		}
+	}
+	return at
 }
 
 func (p *picture) keys() []Key {
@@ -146,10 +170,16 @@ func (p *picture) Plot(c draw.Canvas, pl *plot.Plot) {
 		}
 		a, b := p.at[l.A], p.at[l.B]
 		p0, p1 := vg.Point{X: tx(a.x), Y: ty(a.y)}, vg.Point{X: tx(b.x), Y: ty(b.y)}
+		beside := vg.Length(p.beside[i])
 		var path vg.Path
+		if a.y != b.y && beside != 0 {
+			d := p1.Sub(p0)
+			d = vg.Point{X: -d.Y, Y: d.X}.Scale(beside / vg.Length(math.Hypot(float64(d.X), float64(d.Y))))
+			p0, p1 = p0.Add(d), p1.Add(d)
+		}
 		path.Move(p0)
 		if a.y == b.y && l.A != l.B { // within a tier: a bow above the nodes between
-			bow := min(38, 8+(p1.X-p0.X)*(p1.X-p0.X)/4000)
+			bow := min(38, 8+(p1.X-p0.X)*(p1.X-p0.X)/4000) + 2*beside
 			path.QuadTo(vg.Point{X: (p0.X + p1.X) / 2, Y: p0.Y + bow}, p1)
 		} else {
 			path.Line(p1)

@@ -33,7 +33,7 @@ func Compute(run *trace.Run) (*Metrics, error) {
 		Retransmitted: t.count(trace.CountRetransmitted),
 		Discarded:     t.count(trace.CountDiscarded),
 		Dropped: Dropped{Lossless: t.count(trace.CountDropLossless), Lossy: t.count(trace.CountDropLossy),
-			Fault: t.count(trace.CountDropFault)},
+			Fault: t.count(trace.CountDropFault), Watchdog: t.seen(trace.CountDropWatchdog)},
 	}
 	m.ECN = ECN{Eligible: t.count(trace.CountECNEligible), Marked: t.count(trace.CountECNMarked)}
 	m.CNP = CNP{Sent: t.count(trace.CountCNPSent), Handled: t.count(trace.CountCNPHandled)}
@@ -42,10 +42,11 @@ func Compute(run *trace.Run) (*Metrics, error) {
 	if m.PFC, err = pfcFigures(run, t, counters, measured); err != nil {
 		return nil, err
 	}
+	m.Watchdog, m.GlobalPause = watchdogFigures(t), globalPauses(t)
 	m.Queue = worstQueue(counters, &run.Topology, measured)
 	m.Headroom = mostUsedHeadroom(counters)
 	m.Faults = faults(counters)
-	return m, nil
+	return m, m.forensics(run, t.complete)
 }
 
 // totals are the sums of counters over all objects, by name. A name is counted

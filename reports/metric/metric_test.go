@@ -240,7 +240,8 @@ func TestWriteAndLoad(t *testing.T) {
 	require.NoError(t, m.Write(r.Dir))
 	got, err := Load(r.Dir)
 	require.NoError(t, err)
-	m.run = nil // what is read from the file alone has no run
+	m.pauses, m.diagnosis = nil, nil // what has files of its own
+	m.run = nil                      // what is read from the file alone has no run
 	require.Equal(t, m, got)
 
 	require.NoError(t, os.WriteFile(filepath.Join(r.Dir, trace.FileMetrics), []byte(`{"run":{"mode":"simulated"},"fl`), 0o600))

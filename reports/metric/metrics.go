@@ -23,21 +23,26 @@ const StormThreshold = 10 * sim.Millisecond
 // bits per second, bytes), and null means "not measured", which is not 0.
 // The doc tags are the definitions, as Paths gives them.
 type Metrics struct {
-	Run         Run            `json:"run"`
-	Flows       Flows          `json:"flows"`
-	Goodput     Goodput        `json:"goodput_bps" unit:"bps"`
-	Packets     Packets        `json:"packets"`
-	ECN         ECN            `json:"ecn"`
-	CNP         CNP            `json:"cnp"`
-	PFC         PFC            `json:"pfc"`
-	Queue       Queue          `json:"queue_bytes" unit:"bytes"`
-	Headroom    Headroom       `json:"headroom_bytes" unit:"bytes"`
-	Completions map[string]int `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
-	ICRC        ICRC           `json:"icrc"`
-	Faults      []Fault        `json:"faults,omitempty"`
-	Expect      []Verdict      `json:"expect"`
+	Run         Run             `json:"run"`
+	Flows       Flows           `json:"flows"`
+	Goodput     Goodput         `json:"goodput_bps" unit:"bps"`
+	Packets     Packets         `json:"packets"`
+	ECN         ECN             `json:"ecn"`
+	CNP         CNP             `json:"cnp"`
+	PFC         PFC             `json:"pfc"`
+	Watchdog    Watchdog        `json:"watchdog"`
+	GlobalPause GlobalPause     `json:"global_pause"`
+	Queue       Queue           `json:"queue_bytes" unit:"bytes"`
+	Headroom    Headroom        `json:"headroom_bytes" unit:"bytes"`
+	Completions map[string]int  `json:"completions" doc:"messages that completed with this status, by the short name of ibv_wc_status"`
+	ICRC        ICRC            `json:"icrc"`
+	Diagnosis   DiagnosisShares `json:"diagnosis" unit:"ratio"`
+	Faults      []Fault         `json:"faults,omitempty"`
+	Expect      []Verdict       `json:"expect"`
 
-	run *trace.Run // that the figures are of; nil for figures read from a file
+	pauses    *Pauses    // pauses.json, where this run was computed
+	diagnosis *Diagnosis // diagnosis.json
+	run       *trace.Run // that the figures are of; nil for figures read from a file
 }
 
 // Run says which run it was.
@@ -94,6 +99,7 @@ type Dropped struct {
 	Lossless *int64 `json:"lossless" doc:"in a lossless class, for want of headroom: must be 0"`
 	Lossy    *int64 `json:"lossy" doc:"in a lossy class, for want of buffer"`
 	Fault    *int64 `json:"fault" doc:"by an injected fault"`
+	Watchdog *int64 `json:"watchdog" doc:"by a PFC watchdog or the pause watchdog of a NIC; null where there is none"`
 }
 
 // ECN is congestion marking.
@@ -121,6 +127,12 @@ type PFC struct {
 	Storms      *int64   `json:"storms" doc:"episodes longer than storm_threshold_s"`
 	Threshold   float64  `json:"storm_threshold_s" unit:"s" doc:"length beyond which an episode is a storm"`
 	Deadlocks   *int64   `json:"deadlocks" doc:"cyclic waits of paused ports that nothing in the fabric could end"`
+	Root        string   `json:"root"`      // what most paused time comes from; pauses.json has them all
+	RootKind    string   `json:"root_kind"` // congested egress, slow receiver, storming NIC or stuck switch
+	Depth       *int64   `json:"depth" doc:"links between that root and the farthest port that it stopped"`
+	Breadth     *int64   `json:"breadth" doc:"largest number of ports that it stopped in one step"`
+	Victims     *int64   `json:"victims" doc:"queue pairs that lost a twentieth of their time or more to a root of pauses that they do not cross"`
+	Recover     *float64 `json:"recover_s" unit:"s" doc:"time from the end of the last pause next to that root to the end of the last one that it caused; not measured while pauses last"`
 }
 
 // Queue is the worst egress queue: the one with the highest maximum. Queues of
@@ -153,8 +165,19 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// Write writes metrics.json into a run directory.
+// Write writes metrics.json into a run directory, and of a run that was computed
+// pauses.json and diagnosis.json.
 func (m *Metrics) Write(dir string) error {
+	if m.pauses != nil {
+		if err := m.pauses.Write(dir); err != nil {
+			return err
+		}
+	}
+	if m.diagnosis != nil {
+		if err := m.diagnosis.Write(dir); err != nil {
+			return err
+		}
+	}
 	p, err := trace.EncodeJSON(m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", trace.FileMetrics, err)

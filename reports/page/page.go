@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"rdmasim/reports/figure"
+	"rdmasim/reports/metric"
 	"rdmasim/sim/trace"
 )
 
@@ -172,7 +173,10 @@ func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 	}
 	v.addTables(r)
 	v.Command = "rdmasim run " + trace.FileScenario
-	return v, v.scenario(r)
+	if err := v.scenario(r); err != nil {
+		return nil, err
+	}
+	return v, v.addCapture(r)
 }
 
 // addTables puts the tables that have no figure into their sections.
@@ -201,6 +205,10 @@ func (v *view) scenario(r *figure.Run) error {
 		{trace.FileScenario, "the scenario with all defaults"},
 		{trace.FileMetrics, "the figures of the run"},
 		{trace.FileFlows, "one row per message"},
+		{trace.FileDelays, "where the time of each message went"},
+		{metric.FileDiagnosis, "causes, shares and evidence"},
+		{metric.FilePauses, "roots of pauses, their trees and victims"},
+		{trace.FileQPs, "the way of each queue pair"},
 		{trace.FileCounters, "totals per port and priority"},
 		{trace.FileSeries, "time series"},
 		{trace.FileEvents, "pauses, drops, marks, faults"},

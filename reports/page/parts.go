@@ -59,7 +59,7 @@ func dropTile(m *metric.Metrics) Tile {
 	t := Tile{Label: "Packets dropped", Value: notMeasured}
 	sum := int64(0)
 	known := false
-	for _, n := range []*int64{d.Lossless, d.Lossy, d.Fault} {
+	for _, n := range []*int64{d.Lossless, d.Lossy, d.Fault, d.Watchdog} {
 		if n != nil {
 			known = true
 			sum += *n

@@ -32,9 +32,13 @@ func summary(r *figure.Run) []Paragraph {
 		write func()
 	}{
 		{"The run", w.run},
+		{"Why", w.why},
 		{"Messages", w.messages},
 		{"Queues and marking", w.queues},
 		{"Flow control", w.pfc},
+		{"Pauses", w.rootOfPauses},
+		{"Watchdogs", w.watchdogs},
+		{"802.3x", w.globalPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Verdict", w.verdict},
@@ -74,6 +78,8 @@ func (w *writer) run() {
 	switch hosts, switches := w.nodes(); {
 	case hosts+switches == 0:
 		w.say(from, "%s %s %s.", w.m.Run.Name, how, duration)
+	case w.m.Run.Mode == trace.ModeCapture:
+		w.say(append(from, trace.FileTopology), "%s %s %s of traffic among %s.", w.m.Run.Name, how, duration, figure.Count(hosts, "host"))
 	default:
 		w.say(append(from, trace.FileTopology), "%s %s %s on a fabric of %s, %s and %s.", w.m.Run.Name, how, duration,
 			figure.Count(hosts, "host"), figure.Count(switches, "switch"), figure.Count(len(w.r.Topology.Links), "link"))
@@ -188,7 +194,7 @@ func (w *writer) losses() {
 	for _, k := range []struct {
 		n    *int64
 		what string
-	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}} {
+	}{{d.Lossless, "in a lossless class"}, {d.Lossy, "in a lossy class for want of buffer"}, {d.Fault, "by injected faults"}, {d.Watchdog, "by watchdogs"}} {
 		if k.n != nil && *k.n > 0 {
 			total += *k.n
 			parts = append(parts, figure.Whole(*k.n)+" "+k.what)

@@ -31,6 +31,8 @@ func (w *writer) queues() {
 		}
 	case *e.Marked == 0 && q.Max != nil && known && *q.Max <= mark.Kmin:
 		w.say([]string{"ecn.marked", "queue_bytes.max", "resolved.json switch.ecn"}, "ECN marked nothing, because no queue exceeded Kmin.")
+	case *e.Marked == 0 && w.m.Run.Mode == trace.ModeCapture:
+		w.say([]string{"ecn.marked", "ecn.eligible"}, "No packet was captured with a congestion mark.")
 	case *e.Marked == 0 && w.r.Resolved != nil && len(w.r.Markings) == 0:
 		w.say([]string{"ecn.marked", "resolved.json switch.ecn"}, "ECN marked no packet: no marking is configured.")
 	case *e.Marked == 0:

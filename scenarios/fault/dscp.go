@@ -81,7 +81,7 @@ func (f DSCPMap) Inject(c *Context) error {
 			n := c.counter()
 			when := f.When
 			c.tamper(c.peer(direction{node, p}), tamperFunc(func(now sim.Time, m *packet.Packet, _ *fabric.Verdict) {
-				if m.Kind != packet.PFC && when.Active(now) && old[m.DSCP&63] != wrong[m.DSCP&63] {
+				if m.Kind < packet.PFC && when.Active(now) && old[m.DSCP&63] != wrong[m.DSCP&63] {
 					*n++
 				}
 			}))

@@ -30,7 +30,7 @@ func (f ECNOff) Inject(c *Context) error {
 		if s == nil {
 			n := c.counter()
 			c.tamper(d, tamperFunc(func(now sim.Time, m *packet.Packet, _ *fabric.Verdict) {
-				if m.Kind != packet.PFC && m.ECN != packet.NotECT && classes&(1<<m.Prio) != 0 && f.Active(now) {
+				if m.Kind < packet.PFC && m.ECN != packet.NotECT && classes&(1<<m.Prio) != 0 && f.Active(now) {
 					m.ECN = packet.NotECT
 					*n++
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rdmasim/fabric/packet"
+	"rdmasim/verbs/simnic"
 )
 
 // Frames says which of the frames that pass a fault chooses among.
@@ -128,7 +129,7 @@ type matcher struct {
 func (f Frames) compile(c *Context, otherwise uint16) (m matcher, err error) {
 	m = matcher{kinds: f.Only.bits(otherwise), class: int8(f.Class), held: new([8]bool)}
 	if f.QP > 0 {
-		m.qp = uint32(f.QP)<<8 | uint32(f.QP)&0xff
+		m.qp = simnic.WireQPN(f.QP)
 	}
 	if f.Src != "" || f.Dst != "" || f.QP > 0 {
 		m.kinds &= kindsRoCE
@@ -161,10 +162,10 @@ func (m *matcher) matches(p *packet.Packet) bool {
 	if m.kindOf(p)&m.kinds == 0 {
 		return false
 	}
-	if p.Kind == packet.PFC {
-		return m.class < 0 || p.Classes&(1<<uint8(m.class)) != 0
+	if p.Kind >= packet.PFC {
+		return m.class < 0 || p.Kind == packet.Pause || p.Classes&(1<<uint8(m.class)) != 0
 	}
-	return (m.class < 0 || int8(p.Prio) == m.class) && (m.qp == 0 || p.SrcQP == m.qp) &&
+	return (m.class < 0 || int8(p.Prio) == m.class) && (m.qp == 0 || p.SrcQP&^packet.AcceptedQP == m.qp) &&
 		(m.src == nil || m.src[p.Src]) && (m.dst == nil || m.dst[p.Dst])
 }
 
@@ -183,10 +184,13 @@ func (m *matcher) kindOf(p *packet.Packet) uint16 {
 		return isNak
 	case packet.CNP:
 		return isCNP
-	case packet.PFC:
-		bit := isRefresh
+	case packet.PFC, packet.Pause:
+		bit, classes := isRefresh, p.Classes
+		if p.Kind == packet.Pause {
+			classes = 0xff
+		}
 		for i := range m.held {
-			if p.Classes&(1<<i) == 0 {
+			if classes&(1<<i) == 0 {
 				continue
 			}
 			if !m.held[i] {

@@ -8,6 +8,7 @@ import (
 	"rdmasim/fabric/packet"
 	"rdmasim/fabric/topology"
 	"rdmasim/sim"
+	"rdmasim/verbs/simnic"
 )
 
 // PacketEvent does something to exactly named data packets, as the test tool
@@ -57,10 +58,10 @@ func (f PacketEvent) Inject(c *Context) error {
 	slices.Sort(psn)
 	psn = slices.Compact(psn)
 	times := make([]int, len(psn)) // that each was sent
-	wire := uint32(f.QP)<<8 | uint32(f.QP)&0xff
+	wire := simnic.WireQPN(f.QP)
 	n := c.counter()
 	event := tamperFunc(func(now sim.Time, m *packet.Packet, v *fabric.Verdict) {
-		if m.Kind != packet.Data || m.SrcQP != wire {
+		if m.Kind != packet.Data || m.SrcQP&^packet.AcceptedQP != wire {
 			return
 		}
 		i, ok := slices.BinarySearch(psn, int64(m.PSN))

@@ -19,6 +19,7 @@ type PauseStorm struct {
 	Cycle      sim.Duration `key:"cycle" doc:"length of a cycle of pausing and not; 0s = steady"`
 	Duty       sim.Ratio    `key:"duty" doc:"share of the cycle that is paused; the last pause of a cycle is cut to it"`
 	XON        bool         `key:"xon" doc:"the frames are XON instead (pause time 0): a storm that stops nothing"`
+	Global     bool         `key:"global" doc:"802.3x pauses, which stop the whole link of a peer in that mode, and nothing at one under PFC"`
 	When
 }
 
@@ -57,7 +58,10 @@ func (f PauseStorm) Inject(c *Context) error {
 	for _, node := range list {
 		for p := range c.Ports.Of(node) {
 			classes := c.NICs[node].Port(p).Cfg.Lossless
-			if len(f.Priorities) > 0 {
+			switch {
+			case f.Global:
+				classes = 1
+			case len(f.Priorities) > 0:
 				classes = 0
 				for _, k := range f.Priorities {
 					classes |= 1 << k
@@ -109,7 +113,11 @@ func (c *Context) storm(node, port int, class uint8, f PauseStorm) {
 		if f.XON {
 			quanta = 0
 		}
-		n.Storm(port, class, quanta, quanta > 0 && now < until)
+		if f.Global {
+			n.StormGlobal(port, quanta)
+		} else {
+			n.Storm(port, class, quanta, quanta > 0 && now < until)
+		}
 		*sent++
 		until = now.Add(quantum * sim.Duration(quanta))
 		if again >= stop {
@@ -121,6 +129,8 @@ func (c *Context) storm(node, port int, class uint8, f PauseStorm) {
 
 func (f PauseStorm) String() string {
 	switch {
+	case f.Global:
+		return "802.3x storm from " + f.Host
 	case f.XON:
 		return "XON storm from " + f.Host
 	case f.Duty < 1:

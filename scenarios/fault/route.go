@@ -168,7 +168,7 @@ func (c *Context) misroute(key, name, dst, via string, w When, on *bool) (node i
 	for p := range c.Ports.Of(node) {
 		n := c.counter()
 		c.tamper(c.peer(direction{node, p}), tamperFunc(func(now sim.Time, m *packet.Packet, _ *fabric.Verdict) {
-			if m.Kind != packet.PFC && ends[m.Dst] && w.Active(now) {
+			if m.Kind < packet.PFC && ends[m.Dst] && w.Active(now) {
 				*n++
 			}
 		}))

@@ -24,7 +24,7 @@ const (
 type Common struct {
 	Start      sim.Duration `key:"start" doc:"when the traffic begins"`
 	Stop       sim.Duration `key:"stop" doc:"nothing new is posted from this time on; 0s = the end of the run"`
-	Verb       string       `key:"verb" doc:"write (RDMA WRITE) or send (SEND, which completes at the receiver too)"`
+	Verb       string       `key:"verb" doc:"write (RDMA WRITE), send (SEND, which completes at the receiver too) or read (RDMA READ: the data comes from the peer)"`
 	QPsPerPeer int          `key:"qps_per_peer" doc:"queue pairs between two hosts; each carries the whole traffic of the pair once"`
 	Priority   Priority     `key:"priority" doc:"802.1p priority of the data, 0..7; -1 = that of the NIC"`
 	Tag        string       `key:"tag" doc:"label of the messages in the report; empty = the name of the workload"`
@@ -227,8 +227,10 @@ func (c Common) resolve(ctx *Context, name string) (traffic, error) {
 		t.opcode = verbs.OpWrite
 	case "send":
 		t.opcode = verbs.OpSend
+	case "read":
+		t.opcode = verbs.OpRead
 	default:
-		return t, fmt.Errorf("verb: %q: want write or send", c.Verb)
+		return t, fmt.Errorf("verb: %q: want write, send or read", c.Verb)
 	}
 	switch {
 	case len(ctx.Hosts) < 2:

@@ -82,6 +82,7 @@ type qp struct {
 	receives []verbs.WorkRequest
 	closed   bool
 	failed   bool
+	watch    bool
 }
 
 func (f *fabric) at(t sim.Time, do func()) {
@@ -119,8 +120,9 @@ func (h *host) Connect(p workload.ConnParams) verbs.Connection {
 	return a
 }
 
-func (q *qp) QPN() uint32 { return q.qpn }
-func (q *qp) Close()      { q.closed = true; q.h.f.open-- }
+func (q *qp) QPN() uint32  { return q.qpn }
+func (q *qp) WatchWrites() { q.watch = true }
+func (q *qp) Close()       { q.closed = true; q.h.f.open-- }
 func (q *qp) State() verbs.State {
 	if q.failed {
 		return verbs.StateError
@@ -146,10 +148,13 @@ func (q *qp) PostSend(wr verbs.WorkRequest) error {
 	arrival := q.h.busy.Add(latency)
 	failed := f.fail != nil && f.fail(m)
 	f.at(arrival, func() {
+		o := q.other
+		if !failed && wr.Opcode == verbs.OpWrite && o.watch {
+			o.h.inst.OnCompletion(o.h, o, verbs.WorkCompletion{Opcode: verbs.OpWrite, Recv: true, Length: wr.Length, QPN: o.qpn})
+		}
 		if failed || wr.Opcode != verbs.OpSend {
 			return
 		}
-		o := q.other
 		require.NotEmpty(f.t, o.receives, "receiver not ready for %v", m)
 		require.GreaterOrEqual(f.t, o.receives[0].Length, wr.Length, "receive too short for %v", m)
 		w := o.receives[0]
@@ -168,7 +173,9 @@ func (q *qp) PostSend(wr verbs.WorkRequest) error {
 			f.messages = append(f.messages, m)
 		}
 		q.failed = q.failed || failed
-		q.h.inst.OnCompletion(q.h, q, wc)
+		if wr.Signaled || wc.Status != verbs.StatusSuccess {
+			q.h.inst.OnCompletion(q.h, q, wc)
+		}
 	})
 	return nil
 }

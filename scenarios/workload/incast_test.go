@@ -96,7 +96,7 @@ func TestIncastErrors(t *testing.T) {
 		`incast: depth: 0: want 1..65536`:                                                      func(p *workload.IncastParams) { p.Depth = 0 },
 		`incast: repeat: 0: want 1 or more, or forever`:                                        func(p *workload.IncastParams) { p.Repeat = 0 },
 		`incast: repeat: forever needs an end: give the run a duration or the workload a stop`: func(p *workload.IncastParams) { p.Repeat = workload.Forever },
-		`incast: verb: "read": want write or send`:                                             func(p *workload.IncastParams) { p.Verb = "read" },
+		`incast: verb: "push": want write, send or read`:                                       func(p *workload.IncastParams) { p.Verb = "push" },
 		`incast: qps_per_peer: 0: want 1..4096`:                                                func(p *workload.IncastParams) { p.QPsPerPeer = 0 },
 		`incast: stop: 1us is not after start 1us`:                                             func(p *workload.IncastParams) { p.Start, p.Stop = sim.Microsecond, sim.Microsecond },
 	} {

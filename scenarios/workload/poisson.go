@@ -81,6 +81,13 @@ func (w poisson) plan(c *Context) (map[int]Instance, error) {
 			return nil, fmt.Errorf("%w (host %s, %v)", err, c.Hosts[s], c.LineRate[s])
 		}
 		plan[s] = &i
+		if c.Offer != nil {
+			o := Offer{Host: s, Gap: i.gap, Mean: sizes.Mean(), Messages: i.left}
+			if t.stop != sim.Never {
+				o.Span = t.stop.Sub(sim.Time(t.start))
+			}
+			c.Offer(o)
+		}
 	}
 	return plan, nil
 }

@@ -10,14 +10,15 @@ import (
 
 // ConnParams describes a connection between two hosts.
 type ConnParams struct {
-	Peer     int    // index of the remote host in the scenario's order of hosts
-	Index    int    // which of several connections to the same peer (qps_per_peer), or the number of the flow
-	Rail     int    // NIC port on both hosts, for hosts with several NICs
-	Priority int    // 802.1p priority / traffic class of its data, -1 = the NIC's default
-	SrcPort  uint16 // UDP source port, 0 = chosen by the NIC's rule
-	DstPort  uint16 // UDP destination port, 0 = 4791
-	Private  uint64 // private data handed to the peer's OnAccept
-	Depth    int    // send queue depth, 0 = unlimited
+	Peer     int           // index of the remote host in the scenario's order of hosts
+	Index    int           // which of several connections to the same peer (qps_per_peer), or the number of the flow
+	Rail     int           // NIC port on both hosts, for hosts with several NICs
+	Priority int           // 802.1p priority / traffic class of its data, -1 = the NIC's default
+	SrcPort  uint16        // UDP source port, 0 = chosen by the NIC's rule
+	DstPort  uint16        // UDP destination port, 0 = 4791
+	Private  uint64        // private data handed to the peer's OnAccept
+	Depth    int           // send queue depth, 0 = unlimited
+	Service  verbs.Service // zero = RC
 }
 
 // Host is what a workload instance may do on its host. All of it happens at
@@ -60,11 +61,26 @@ type Context struct {
 	// MaxMessage is the largest message that a queue pair carries; 0 = 2 GiB
 	// (InfiniBand Architecture Specification volume 1, section 9.7.7).
 	MaxMessage sim.Bytes
-	Rand       func(name string) *sim.Rand
+	// MTU is the smallest path MTU of the hosts' NICs, which bounds datagrams;
+	// 0 = unknown.
+	MTU  sim.Bytes
+	Rand func(name string) *sim.Rand
 	// File reads a file named by the scenario, relative to it.
 	File func(name string) ([]byte, error)
 	// HostIndex resolves a host name.
 	HostIndex func(name string) (int, error)
+	// Offer, if it is set, is told of open loops: messages that come whether or
+	// not those before are done.
+	Offer func(Offer)
+}
+
+// Offer is what an open loop sends from one host.
+type Offer struct {
+	Host     int
+	Gap      sim.Duration // mean time between messages
+	Mean     float64      // bytes of a message
+	Messages int64        // at most
+	Span     sim.Duration // during which messages come; 0 = until there were Messages
 }
 
 // Workload is a piece of traffic over many hosts.

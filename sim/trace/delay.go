@@ -94,14 +94,9 @@ func appendDelays(b []byte, f *Flow) []byte {
 func (r *Run) Delays() iter.Seq2[FlowDelays, error] {
 	return func(yield func(FlowDelays, error) bool) {
 		err := r.readCSV(FileDelays, delayColumns(), func(row *row) (bool, error) {
-			d := FlowDelays{ID: row.uint(0, 64)}
-			d.Measured = true
-			for i := range d.Of {
-				d.Of[i] = sim.Duration(row.time(i+1, 0))
-			}
-			d.LastSent = sim.Time(row.time(int(NumDelays)+1, -1))
-			if row.err != nil {
-				return false, row.err
+			d, err := row.delays()
+			if err != nil {
+				return false, err
 			}
 			return yield(d, nil), nil
 		})
@@ -109,4 +104,15 @@ func (r *Run) Delays() iter.Seq2[FlowDelays, error] {
 			yield(FlowDelays{}, err)
 		}
 	}
+}
+
+// delays reads a row of delays.csv.
+func (r *row) delays() (FlowDelays, error) {
+	d := FlowDelays{ID: r.uint(0, 64)}
+	d.Measured = true
+	for i := range d.Of {
+		d.Of[i] = sim.Duration(r.time(i+1, 0))
+	}
+	d.LastSent = sim.Time(r.time(int(NumDelays)+1, -1))
+	return d, r.err
 }

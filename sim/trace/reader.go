@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,9 @@ func (r *Run) ReadJSON(name string, v any) (ok bool, err error) {
 	p, err := os.ReadFile(r.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
+	}
+	if err == nil && string(bytes.TrimSpace(p)) == "null" {
+		err = errors.New("is null: want an object")
 	}
 	if err == nil {
 		err = json.Unmarshal(p, v)

@@ -133,6 +133,11 @@ func TestErrorsNameFileLineAndValue(t *testing.T) {
 		assert.ErrorContains(t, readAll(dir), c.want)
 		assert.ErrorContains(t, readAll(dir), dir)
 	}
+	for _, name := range []string{FileTopology, FileResolved} {
+		dir := fresh()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(" null\n"), 0o600))
+		assert.ErrorContains(t, readAll(dir), filepath.Join(dir, name)+": is null: want an object")
+	}
 	for _, name := range []string{FileFlows, FileSeries, FileEvents, FileCounters} {
 		dir := fresh()
 		require.NoError(t, os.Remove(filepath.Join(dir, name)))

@@ -102,8 +102,10 @@ type TopologyNode struct {
 type TopologyLink struct {
 	A        int     `json:"a"`
 	APort    int     `json:"a_port"`
+	AName    string  `json:"a_name,omitempty"` // of the port, where an imported topology names it: swp1, Ethernet4
 	B        int     `json:"b"`
 	BPort    int     `json:"b_port"`
+	BName    string  `json:"b_name,omitempty"`
 	RateAB   int64   `json:"rate_ab_bps"`
 	RateBA   int64   `json:"rate_ba_bps"`
 	DelayABs float64 `json:"delay_ab_s"`

@@ -126,6 +126,9 @@ func (w *Writer) gather(sinks []*Sink) error {
 	return w.err
 }
 
+// ExpectCounters makes room for about so many counters.
+func (w *Writer) ExpectCounters(n int) { w.counters = slices.Grow(w.counters, n) }
+
 // Counters adds totals; they are sorted and written at Finish.
 func (w *Writer) Counters(list []Counter) { w.counters = append(w.counters, list...) }
 

@@ -13,19 +13,22 @@ type account struct {
 	of     [trace.NumDelays]sim.Duration
 	mark   sim.Time
 	paused sim.Duration // of the port and class, at mark
+	cause  trace.Delay  // what packets that are sent again are booked on: why they are
 	free   []*messageTime
 }
 
 // Phases of a message.
 const (
-	phaseSending = iota
-	phaseSent    // all its packets have left
-	phaseAgain   // they must be sent again, and others come first
+	phaseQueued = iota // earlier ones are being sent
+	phaseSending
+	phaseSent  // all its packets have left
+	phaseAgain // they must be sent again, and others come first
 )
 
-// messageTime is where the time of a message that has begun to be sent went.
-// While it is being sent the account's totals at its beginning are taken off, so
-// that adding those at its end leaves the difference.
+// messageTime is where the time of a message went. While it is queued or being
+// sent the account's totals at the beginning of that are taken off, so that
+// adding those at its end leaves the difference: what earlier messages of the
+// queue pair wait for, it waits for.
 type messageTime struct {
 	of    [trace.NumDelays]sim.Duration
 	phase uint8
@@ -49,8 +52,8 @@ func (a *account) book(d trace.Delay, t sim.Time) {
 }
 
 // open begins the sending of a message, close ends it.
-func (a *account) open(x *messageTime) {
-	x.phase = phaseSending
+func (a *account) open(x *messageTime, phase uint8) {
+	x.phase = phase
 	for i := range x.of {
 		x.of[i] -= a.of[i]
 	}
@@ -66,18 +69,17 @@ func (a *account) close(x *messageTime, phase uint8) {
 // sent books the packet of message m that has just left at now, and what was
 // waited for before.
 func (n *NIC) sent(q *qp, p *nicPort, m *message, now sim.Time, again, last bool) {
-	a := n.accountFor(q)
-	if a == nil {
+	a, x := q.account, m.time
+	if a == nil || x == nil {
 		return
 	}
-	x := m.time
-	if x == nil || x.phase == phaseAgain {
-		x = a.begin(m)
+	if x.phase == phaseQueued || x.phase == phaseAgain {
+		a.begin(x)
 	}
 	n.wait(q, p, now)
 	a.paused = p.PausedTime(int(q.prio), now)
 	if again {
-		a.book(trace.DelayResend, p.FreeAt)
+		a.book(a.resend(), p.FreeAt)
 	} else {
 		a.book(trace.DelaySend, p.FreeAt)
 	}
@@ -86,24 +88,25 @@ func (n *NIC) sent(q *qp, p *nicPort, m *message, now sim.Time, again, last bool
 	}
 }
 
-// begin opens a message whose first packet leaves, or leaves again.
-func (a *account) begin(m *message) *messageTime {
-	x := m.time
-	if x == nil {
-		if k := len(a.free); k > 0 {
-			x, a.free = a.free[k-1], a.free[:k-1]
-			*x = messageTime{}
-		} else {
-			x = new(messageTime)
-		}
-		m.time = x
-		a.mark = max(a.mark, m.posted)
-		x.of[trace.DelayQueue] += a.mark.Sub(m.posted)
-	} else {
-		x.of[trace.DelayResend] += a.mark.Sub(x.since)
+// begin opens a message whose first packet leaves, or leaves again. What earlier
+// ones sent meanwhile kept it in the queue.
+func (a *account) begin(x *messageTime) {
+	if x.phase == phaseQueued {
+		x.phase = phaseSending
+		x.of[trace.DelayQueue] += x.of[trace.DelaySend] + a.of[trace.DelaySend]
+		x.of[trace.DelaySend] = -a.of[trace.DelaySend]
+		return
 	}
-	a.open(x)
-	return x
+	x.of[a.resend()] += a.mark.Sub(x.since)
+	a.open(x, phaseSending)
+}
+
+// resend returns what made the queue pair go back last.
+func (a *account) resend() trace.Delay {
+	if a.cause == 0 {
+		return trace.DelayResend
+	}
+	return a.cause
 }
 
 // recycled returns an empty account for the next owner of a slot.
@@ -114,12 +117,29 @@ func (a *account) recycled() *account {
 	return a
 }
 
-// posted begins the account of what is posted to an empty send queue.
-func (n *NIC) posted(q *qp, now sim.Time) {
+// posted begins the account of a message that is posted now.
+func (n *NIC) posted(q *qp, m *message, now sim.Time) {
 	a := n.accountFor(q)
-	if a != nil && q.nxt == q.end && a.mark < now {
-		a.mark, a.paused = now, n.ports[q.port].PausedTime(int(q.prio), now)
+	if a == nil {
+		return
 	}
+	switch {
+	case a.mark >= now:
+	case q.nxt == q.end: // the send queue is empty
+		a.mark, a.paused = now, n.ports[q.port].PausedTime(int(q.prio), now)
+	default:
+		n.stalled(q, now)
+	}
+	x := (*messageTime)(nil)
+	if k := len(a.free); k > 0 {
+		x, a.free = a.free[k-1], a.free[:k-1]
+		*x = messageTime{}
+	} else {
+		x = new(messageTime)
+	}
+	m.time = x
+	a.open(x, phaseQueued)
+	x.of[trace.DelayQueue] += a.mark.Sub(now) // a packet is leaving
 }
 
 // wait books the time up to now, at which a packet leaves or could not leave
@@ -167,15 +187,13 @@ func (n *NIC) lost(q *qp, seq uint64, why trace.Delay, now sim.Time) {
 		return
 	}
 	a.book(why, now)
+	a.cause = why
 	a.paused = n.ports[q.port].PausedTime(int(q.prio), now)
 	first := true
 	for i := q.head; i < len(q.msgs); i++ {
 		m := &q.msgs[i]
 		x := m.time
-		if x == nil {
-			break
-		}
-		if m.last < seq {
+		if m.last < seq || x == nil {
 			continue
 		}
 		switch x.phase {
@@ -189,8 +207,8 @@ func (n *NIC) lost(q *qp, seq uint64, why trace.Delay, now sim.Time) {
 			}
 		case phaseAgain:
 			if first {
-				x.of[trace.DelayResend] += now.Sub(x.since)
-				x.positive(trace.DelayResend)
+				x.of[a.resend()] += now.Sub(x.since)
+				x.positive(a.resend())
 				a.again(x, true, now)
 			}
 		}
@@ -205,74 +223,60 @@ func (a *account) again(x *messageTime, at bool, now sim.Time) {
 		return
 	}
 	a.mark = max(a.mark, now)
-	x.of[trace.DelayResend] += a.mark.Sub(now) // a packet is still leaving
-	a.open(x)
+	x.of[a.resend()] += a.mark.Sub(now) // a packet is still leaving
+	a.open(x, phaseSending)
 }
 
 // positive takes back what was booked of a packet that had not left when the
 // wait for its answer ended.
 func (x *messageTime) positive(d trace.Delay) {
-	if v := x.of[d]; v < 0 {
-		x.of[d] = 0
-		if x.of[trace.DelaySend] >= -v {
-			x.of[trace.DelaySend] += v
-		} else {
-			x.of[trace.DelayResend] += v
-		}
+	over := -x.of[d]
+	if over <= 0 {
+		return
 	}
+	x.of[d] = 0
+	for _, k := range [...]trace.Delay{trace.DelaySend, trace.DelayResend, trace.DelayTimeout, trace.DelayRNR, trace.DelayQueue} {
+		take := min(over, max(x.of[k], 0))
+		x.of[k] -= take
+		over -= take
+	}
+	x.of[d] -= over
 }
 
 // spent returns where the time of a message went that ends now, or has not
 // ended yet; the message gives its part of the account back.
 func (n *NIC) spent(q *qp, m *message, now sim.Time) (d trace.Delays) {
-	a := n.accountFor(q)
-	if a == nil {
+	a, x := q.account, m.time
+	if a == nil || x == nil {
 		return d
 	}
 	d.Measured, d.LastSent = true, -1
-	x := m.time
-	if x == nil {
-		n.unsent(q, m, now, &d)
-		return d
-	}
 	switch x.phase {
 	case phaseSent:
 		x.of[trace.DelayFlight] += now.Sub(x.since)
 		x.positive(trace.DelayFlight)
 		d.LastSent = x.since
 	case phaseAgain:
-		x.of[trace.DelayResend] += now.Sub(x.since)
-		x.positive(trace.DelayResend)
-	case phaseSending:
+		x.of[a.resend()] += now.Sub(x.since)
+		x.positive(a.resend())
+	default:
+		queued := x.phase == phaseQueued
 		n.stalled(q, now)
 		over := a.mark.Sub(now) // the packet that leaves is booked to its end
 		a.close(x, phaseSent)
 		if over > 0 {
-			x.of[trace.DelaySend] -= over
-			if x.of[trace.DelaySend] < 0 { // it was a packet that is sent again
-				x.of[trace.DelayResend] += x.of[trace.DelaySend]
-				x.of[trace.DelaySend] = 0
-			}
+			x.of[trace.DelayFlight] = -over
+			x.positive(trace.DelayFlight)
+		}
+		if queued {
+			x.of[trace.DelayQueue] += x.of[trace.DelaySend]
+			x.of[trace.DelaySend] = 0
 		}
 	}
 	d.Of = x.of
 	m.time = nil
 	a.free = append(a.free, x)
 	return d
-}
-
-// unsent is where the time of a message went that never began.
-func (n *NIC) unsent(q *qp, m *message, now sim.Time, d *trace.Delays) {
-	if q.nxt != m.first {
-		d.Of[trace.DelayQueue] = now.Sub(m.posted)
-		return
-	}
-	p := &n.ports[q.port]
-	kind := trace.DelayShared
-	if p.Paused&(1<<q.prio) != 0 {
-		kind = trace.DelayPaused
-	}
-	d.Of[kind] = now.Sub(m.posted)
 }
 
 // stalled books the time up to now of a queue pair that has not sent all of its

@@ -23,10 +23,15 @@ const (
 	SizeBTH      = 12
 	SizeRETH     = 16
 	SizeAETH     = 4
+	SizeIETH     = 4
+	SizeDETH     = 8
+	SizeAtomic   = 28 // AtomicETH
 	SizeImmDt    = 4
 	SizeCNPPad   = 16
 	SizeICRC     = 4
-	SizePFC      = 64
+	// SizeAtomicAck is the AtomicAckETH that follows the AETH.
+	SizeAtomicAck = 8
+	SizePFC       = 64
 )
 
 // FrameSizes are the bytes around payloads.
@@ -61,8 +66,11 @@ func (f *FrameSizes) data(payload int, first bool, op verbs.Opcode, last bool) i
 	if first && (op == verbs.OpWrite || op == verbs.OpWriteImm) {
 		n += SizeRETH
 	}
-	if last && (op == verbs.OpWriteImm || op == verbs.OpSendImm) {
-		n += SizeImmDt
+	if op == verbs.OpRead && (first || last) { // of a response
+		n += SizeAETH
+	}
+	if last && (op == verbs.OpWriteImm || op == verbs.OpSendImm || op == verbs.OpSendInv) {
+		n += SizeImmDt // IETH is as long
 	}
 	return n
 }
@@ -73,12 +81,23 @@ func (f *FrameSizes) Data(payload int, first bool, op verbs.Opcode, last bool) s
 	return sim.Bytes(f.data(payload, first, op, last))
 }
 
+// Request returns the frame of a READ or atomic request.
+func (f *FrameSizes) Request(op verbs.Opcode) sim.Bytes {
+	if op == verbs.OpRead {
+		return sim.Bytes(f.Header + SizeRETH)
+	}
+	return sim.Bytes(f.Header + SizeAtomic)
+}
+
 // Path is what a queue pair knows of its way through the fabric.
 type Path struct {
 	BaseRTT sim.Duration // of a full frame and its ACK, without queues
 	// Ideal returns how long a message alone on the path takes, from posting
 	// to the arrival of the final ACK.
 	Ideal func(length sim.Bytes, op verbs.Opcode) sim.Duration
+	// Sent returns how long it takes until the last packet has left, which is
+	// when a message without acknowledgement is complete. nil = as Ideal.
+	Sent func(length sim.Bytes, op verbs.Opcode) sim.Duration
 	// There and Back are the ports that send, from the host on and from the peer
 	// on; Spread says that switches spread packets over others too.
 	There, Back []trace.ObjectID
@@ -108,14 +127,20 @@ type Config struct {
 	NackInterval sim.Duration
 	Timeout      sim.Duration // local ACK timeout, 0 = never
 	RetryCount   int
-	RNRDelay     sim.Duration
-	RNRRetry     int // 7 = for ever
-	Window       sim.Bytes
-	MaxMessages  int // per send queue, where the queue pair gives none; 0 = unlimited
+	RNRTimer     uint8 // code
+	RNRRetry     int   // 7 = for ever
+	MaxRDAtomic  int   // READs and atomics that a queue pair has outstanding, 0 = 16
+
+	TimeoutPolicy TimeoutPolicy
+	IRN           *IRN // nil = go-back
+	Window        sim.Bytes
+	MaxMessages   int // per send queue, where the queue pair gives none; 0 = unlimited
 
 	Drain    sim.Rate // 0 = line rate
 	RxBuffer int64
 	RxXoff   int64
+	// PauseWatchdog is how long a pause of the NIC's own may last; 0 = for ever.
+	PauseWatchdog sim.Duration
 
 	// SourcePort chooses the UDP source port of the nth queue pair to a peer.
 	SourcePort func(src, dst int32, n int) uint16
@@ -123,6 +148,10 @@ type Config struct {
 	Path func(src, dst int32, sport, dport uint16, prio uint8) Path
 	// EndpointName returns the host of an endpoint.
 	EndpointName func(int32) string
+
+	// Memory is what the NICs of a fabric share to carry real bytes; nil = sizes
+	// are all that is simulated, and there is no verbs.Device.
+	Memory *Memory
 
 	Rand      func(name string) *sim.Rand
 	Sink      *trace.Sink

@@ -31,7 +31,17 @@ func (n *NIC) PortID(i int) trace.ObjectID { return n.ports[i].id }
 // Storm sends a pause frame for a class that no buffer has called for; 0 quanta
 // make it an XON.
 func (n *NIC) Storm(port int, c uint8, quanta uint16, repeated bool) {
-	n.ports[port].Force(int(c), quanta, repeated)
+	p := &n.ports[port]
+	if !n.watchStorm(port, c, p.Cfg.RxRate.TxTime(sim.Bytes(quanta)*fabric.QuantumBits/8)) {
+		return
+	}
+	p.Force(int(c), quanta, repeated)
+	n.transmit(port)
+}
+
+// StormGlobal sends an 802.3x pause, whatever the mode of the link is.
+func (n *NIC) StormGlobal(port int, quanta uint16) {
+	n.ports[port].ForceGlobal(quanta)
 	n.transmit(port)
 }
 
@@ -46,6 +56,7 @@ func (n *NIC) Stick(port int, c uint8, on bool) {
 	p.stuck &^= 1 << c
 	if n.rx.bytes < max(n.cfg.RxXoff, 1) {
 		n.pausePeers(c, false)
+		n.caughtUp(port, c)
 	}
 }
 
@@ -81,3 +92,41 @@ func (n *NIC) corrupt(port int, m *packet.Packet) {
 
 // Drain returns the rate at which the host takes packets, 0 = line rate.
 func (n *NIC) Drain() sim.Rate { return n.cfg.Drain }
+
+// lateReceive is a receive that the host has not posted yet.
+type lateReceive struct {
+	at   sim.Time
+	slot int32
+	qpn  uint32
+	posted
+}
+
+// SetReceiveDelay makes the host post receives so much later than it should.
+func (n *NIC) SetReceiveDelay(d sim.Duration) { n.late = d }
+
+func (n *NIC) postLate(q *qp, r posted) {
+	at := n.node.Now().Add(n.late)
+	n.lateRecvs = append(n.lateRecvs, lateReceive{at, q.slot, q.qpn, r})
+	n.node.At(at, kindReceive, 0, 0)
+}
+
+// receiveReady posts the receives whose time has come.
+func (n *NIC) receiveReady() {
+	now := n.node.Now()
+	kept := n.lateRecvs[:0]
+	for _, r := range n.lateRecvs {
+		switch q := n.qps[r.slot]; {
+		case r.at > now:
+			kept = append(kept, r)
+		case q.qpn == r.qpn:
+			n.addReceive(q, r.posted)
+		}
+	}
+	n.lateRecvs = kept
+}
+
+// WireQPN returns what the packets of the nth queue pair of a NIC (from 1) carry
+// as its number, packet.AcceptedQP aside, as long as no slot is used again.
+func WireQPN(n int) uint32 {
+	return uint32(n)<<generationBits | uint32(n)&(1<<generationBits-1)
+}

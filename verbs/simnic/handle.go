@@ -31,44 +31,68 @@ func (h *QP) State() verbs.State {
 	return h.q.state
 }
 
+// WatchWrites asks for a completion (Recv, OpWrite, no WRID) when a WRITE of
+// the peer is in memory: what a program sees that polls the last byte.
+func (h *QP) WatchWrites() { h.q.watch = true }
+
 // PostSend appends a request to the send queue.
 func (h *QP) PostSend(wr verbs.WorkRequest) error {
 	if !h.live() {
 		return fmt.Errorf("%w: the queue pair is closed", verbs.ErrInvalid)
 	}
 	q, n := h.q, h.n
-	switch wr.Opcode {
-	case verbs.OpWrite, verbs.OpWriteImm, verbs.OpSend, verbs.OpSendImm:
-	default:
-		return fmt.Errorf("%w: opcode %v on the simulated NIC", verbs.ErrNotSupported, wr.Opcode)
+	if !q.service.Allows(wr.Opcode) {
+		return fmt.Errorf("%w: opcode %v on a queue pair of %v", verbs.ErrInvalid, wr.Opcode, q.service)
 	}
-	if wr.Length < 0 || wr.Length > 1<<31 && !n.cfg.Sizes.Plain {
-		return fmt.Errorf("%w: message of %d bytes, the limit is 2 GiB", verbs.ErrInvalid, wr.Length)
+	if err := n.checkLength(q, &wr); err != nil {
+		return err
 	}
 	if q.depth > 0 && len(q.msgs)-q.head >= q.depth {
 		return fmt.Errorf("%w: %d requests are outstanding on qp %d", verbs.ErrNoMemory, q.depth, q.qpn)
 	}
-	now := n.node.Now()
 	if q.state != verbs.StateRTS {
 		n.complete(q, verbs.WorkCompletion{WRID: wr.WRID, Status: verbs.StatusWRFlush, Opcode: wr.Opcode, QPN: q.qpn})
 		return nil
 	}
+	n.post(q, message{wrid: wr.WRID, op: wr.Opcode, signaled: wr.Signaled, fence: wr.Fence, imm: wr.Imm, length: wr.Length, tag: wr.Tag})
+	return nil
+}
+
+// checkLength checks the payload of a request against what its operation and
+// service carry.
+func (n *NIC) checkLength(q *qp, wr *verbs.WorkRequest) error {
+	length := wr.Bytes()
+	switch {
+	case length < 0 || length > verbs.MaxMessage && !n.cfg.Sizes.Plain:
+		return fmt.Errorf("%w: message of %d bytes, the limit is 2 GiB", verbs.ErrInvalid, length)
+	case wr.Opcode.IsAtomic() && length != 8:
+		return fmt.Errorf("%w: %v of %d bytes: atomic operations have 8", verbs.ErrInvalid, wr.Opcode, length)
+	case q.service == verbs.UD && length > q.mtu && q.full == nil:
+		return fmt.Errorf("%w: datagram of %v: the path MTU is %v", verbs.ErrInvalid, length, q.mtu)
+	}
+	return nil
+}
+
+// post appends a message to the send queue.
+func (n *NIC) post(q *qp, m message) {
 	if q.rp == nil { // accepted: it sends for the first time
 		n.route(q)
 	}
-	if n.cfg.Account {
-		n.posted(q, now)
-	}
-	mtu := sim.Bytes(n.cfg.Sizes.Payload)
-	packets := uint64(max((wr.Length+mtu-1)/mtu, 1))
+	count := packets(m.length, q.mtu)
 	n.flowID++
-	q.msgs = append(q.msgs, message{id: n.flowID, wrid: wr.WRID, op: wr.Opcode, signaled: wr.Signaled, length: wr.Length,
-		first: q.end, last: q.end + packets - 1, posted: now, tag: wr.Tag})
-	q.end += packets
+	m.id, m.posted = n.flowID, n.node.Now()
+	m.first, m.last = q.end, q.end+count-1
+	if m.fence || m.responds() {
+		q.special = true
+	}
+	q.msgs = append(q.msgs, m)
+	if n.cfg.Account {
+		n.posted(q, &q.msgs[len(q.msgs)-1], m.posted)
+	}
+	q.end += count
 	n.outstanding++
 	n.activity()
 	n.offer(q)
-	return nil
 }
 
 // PostRecv adds a receive buffer.
@@ -77,12 +101,21 @@ func (h *QP) PostRecv(wrid uint64, length sim.Bytes) error {
 		return fmt.Errorf("%w: the queue pair is closed", verbs.ErrInvalid)
 	}
 	q := h.q
+	if h.n.late > 0 {
+		h.n.postLate(q, posted{wrid: wrid, length: length})
+		return nil
+	}
+	h.n.addReceive(q, posted{wrid: wrid, length: length})
+	return nil
+}
+
+// addReceive makes a receive ready for the next SEND.
+func (n *NIC) addReceive(q *qp, r posted) {
 	if q.recvHead > 64 && q.recvHead*2 > len(q.recvs) {
 		q.recvs = append(q.recvs[:0], q.recvs[q.recvHead:]...)
 		q.recvHead = 0
 	}
-	q.recvs = append(q.recvs, posted{wrid, length})
-	return nil
+	q.recvs = append(q.recvs, r)
 }
 
 // Close destroys the queue pair once what it has posted is complete.

@@ -13,10 +13,14 @@ import (
 
 // Kinds of a NIC's own timers.
 const (
-	kindStart   = fabric.KindNICFirst + iota // applications begin
-	kindTimeout                              // local ACK timer of a queue pair
-	kindDrain                                // a slow host has taken a packet
-	kindClient                               // an application's timer
+	kindStart         = fabric.KindNICFirst + iota // applications begin
+	kindTimeout                                    // local ACK timer of a queue pair
+	kindDrain                                      // a slow host has taken a packet
+	kindClient                                     // an application's timer
+	kindSent                                       // the last packet of a message has left that nobody acknowledges
+	kindCM                                         // a message of connection management is not answered
+	kindReceive                                    // a receive that was posted late is ready
+	kindPauseWatchdog                              // a pause of the NIC's own has lasted for long
 )
 
 // Client is an application on a host.
@@ -32,6 +36,7 @@ type NIC struct {
 	cfg     Config
 	node    *sim.Node[packet.Packet]
 	ports   []nicPort
+	dog     *pauseWatchdog // nil = none
 	qps     []*qp
 	freeQPs []int32
 	nextQPN uint32
@@ -53,8 +58,16 @@ type NIC struct {
 	binCNP      uint64
 	lastCNP     float64
 	id          trace.ObjectID
+	jitter      *sim.Rand
+	cm          *cmNIC
+	regions     []*mr // by key
+	keys        int
+	nextAddr    uint64
+	qkeyFails   uint32
 	sampling    bool // the end of a bin is scheduled, or there are no series
 	acts        []func(sim.Time) sim.Time
+	late        sim.Duration // by which receives are posted late
+	lateRecvs   []lateReceive
 }
 
 type closedQP struct {
@@ -125,6 +138,7 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 		n.ecn = packet.ECT0 // what mlx5 sends
 	}
 	n.id = cfg.Names.ID(cfg.Name)
+	n.nextAddr = 1 << 32 // a choice: addresses need more than 32 bits
 	for i := range n.ports {
 		p := &n.ports[i]
 		p.Port = fabric.NewPort(cfg.Ports[i])
@@ -139,6 +153,9 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 				p.queueID[c] = cfg.Names.ID(fmt.Sprintf("%s/q%d", name, c))
 			}
 		}
+	}
+	if cfg.PauseWatchdog > 0 {
+		n.dog = &pauseWatchdog{limit: cfg.PauseWatchdog}
 	}
 	n.rx.init(n)
 	n.node.At(0, kindStart, 0, 0)
@@ -197,11 +214,15 @@ type Conn struct {
 	SrcPort, DstPort uint16
 	Private          uint64
 	Depth            int
+	Service          verbs.Service // zero = RC
 }
 
 // Connect returns a queue pair in state RTS.
 func (n *NIC) Connect(c Conn) *QP {
-	q := n.create(c.Client, c.Port, c.Peer)
+	if c.Service == 0 {
+		c.Service = verbs.RC
+	}
+	q := n.create(c.Client, c.Port, c.Peer, c.Service)
 	q.private, q.depth = c.Private, c.Depth
 	if q.depth == 0 {
 		q.depth = n.cfg.MaxMessages
@@ -222,7 +243,7 @@ func (n *NIC) Connect(c Conn) *QP {
 }
 
 // create takes a slot for a queue pair.
-func (n *NIC) create(client, port int, peer int32) *qp {
+func (n *NIC) create(client, port int, peer int32, service verbs.Service) *qp {
 	n.reap()
 	var q *qp
 	if k := len(n.freeQPs); k > 0 {
@@ -234,7 +255,16 @@ func (n *NIC) create(client, port int, peer int32) *qp {
 	}
 	n.nextQPN++
 	*q = qp{slot: q.slot, qpn: n.nextQPN, client: int32(client), port: int32(port), peer: peer, state: verbs.StateRTS,
-		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0], account: q.account.recycled()}
+		prio: n.cfg.Priority, dscp: n.cfg.DSCP, next: -1, msgs: q.msgs[:0], recvs: q.recvs[:0],
+		service: service, special: service != verbs.RC, mtu: sim.Bytes(n.cfg.Sizes.Payload), timeout: n.cfg.Timeout,
+		retryMax: uint8(n.cfg.RetryCount), rnrMax: uint8(n.cfg.RNRRetry), rnrTimer: n.cfg.RNRTimer, maxRD: maxResources, account: q.account.recycled()}
+	if n.cfg.MaxRDAtomic > 0 {
+		q.maxRD = uint8(min(n.cfg.MaxRDAtomic, maxResources))
+	}
+	if n.cfg.IRN != nil && service == verbs.RC {
+		q.irn = newSelective(n.cfg.IRN, q.mtu)
+	}
+	q.rto = n.timeoutOf(q)
 	q.np.Interval = n.cnpGap
 	q.handle = &QP{n: n, q: q, qpn: q.qpn, peer: peer}
 	if int(q.qpn) <= n.cfg.SeriesQPs && n.cfg.Interval > 0 {
@@ -247,7 +277,11 @@ func (n *NIC) create(client, port int, peer int32) *qp {
 // route looks up the path of a queue pair and gives it a reaction point.
 func (n *NIC) route(q *qp) {
 	q.path = n.cfg.Path(n.cfg.Endpoints[q.port], q.peer, q.srcPort, q.dstPort, q.prio)
-	q.rp = n.cfg.Algorithm.NewReactionPoint(n.ports[q.port].Cfg.Rate, q.path.BaseRTT)
+	rate := n.ports[q.port].Cfg.Rate
+	q.rp = n.cfg.Algorithm.NewReactionPoint(rate, q.path.BaseRTT)
+	if q.irn != nil {
+		q.irn.fit(rate, q.path.BaseRTT, q.mtu)
+	}
 	if n.cfg.Account {
 		n.cfg.Sink.QueuePair(trace.QueuePair{Time: n.node.Now(), Host: n.cfg.Name, QP: q.qpn, Peer: n.cfg.EndpointName(q.peer), Prio: q.prio,
 			SrcPort: q.srcPort, There: q.path.There, Back: q.path.Back, Spread: q.path.Spread})
@@ -302,20 +336,29 @@ func (n *NIC) reap() {
 
 // lookup returns the queue pair of a number in a packet, nil if it is gone.
 func (n *NIC) lookup(qpn uint32) *qp {
-	slot := int(qpn>>8) - 1 // see wireQPN
+	slot := int(qpn&(packet.AcceptedQP-1)>>generationBits) - 1 // see wireQPN
 	if slot < 0 || slot >= len(n.qps) {
 		return nil
 	}
 	q := n.qps[slot]
-	if q.qpn&0xff != qpn&0xff || q.qpn == 0 {
+	if (q.qpn^qpn)&(1<<generationBits-1) != 0 || q.qpn == 0 {
 		return nil
 	}
 	return q
 }
 
-// wireQPN is what packets carry: the slot, and the low byte of the number that
-// tells successive owners of a slot apart. It is never 0.
-func (q *qp) wireQPN() uint32 { return uint32(q.slot+1)<<8 | q.qpn&0xff }
+// generationBits of a queue pair's number tell successive owners of a slot apart.
+const generationBits = 7
+
+// wireQPN is what packets carry: who made the queue pair, the slot, and the low
+// bits of the number. It is never 0 or 1.
+func (q *qp) wireQPN() uint32 {
+	w := uint32(q.slot+1)<<generationBits | q.qpn&(1<<generationBits-1)
+	if q.accepted {
+		w |= packet.AcceptedQP
+	}
+	return w
+}
 
 // OnMessage handles a frame that has arrived.
 func (n *NIC) OnMessage(port int, m *packet.Packet) {
@@ -326,7 +369,7 @@ func (n *NIC) OnMessage(port int, m *packet.Packet) {
 		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(m.Size), Cause: "link loss"})
 		return
 	}
-	if m.Kind == packet.PFC {
+	if m.Kind >= packet.PFC {
 		p := &n.ports[port]
 		if up := p.OnPFC(n.node, port, m); up != 0 {
 			n.transmit(port)
@@ -341,7 +384,14 @@ func (n *NIC) OnMessage(port int, m *packet.Packet) {
 func (n *NIC) handle(port int, m *packet.Packet) {
 	switch m.Kind {
 	case packet.Data:
-		n.onData(port, m)
+		switch {
+		case m.Opcode < packet.OpResponse:
+			n.onData(port, m)
+		case m.IsResponse():
+			n.onResponse(port, m)
+		default:
+			n.onUnreliable(port, m)
+		}
 	case packet.Ack, packet.Nak:
 		n.onAck(m)
 	case packet.CNP:
@@ -364,13 +414,26 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		}
 		n.transmit(port)
 	case kindTimeout:
-		n.timeout(int32(arg&0xffffff), uint32(arg>>24))
+		n.onTimeout(int32(arg&0xffffff), uint32(arg>>24))
 	case kindClient:
 		n.clients[port].OnTimer(arg)
+	case kindSent:
+		if q := n.qps[arg&0xffffff]; q.qpn == uint32(arg>>24) {
+			n.retire(q, q.nxt)
+			if q.handle != nil {
+				n.offer(q)
+			}
+		}
+	case kindCM:
+		n.onCMTimer(uint32(arg))
 	case kindDrain:
 		n.rx.drained(n)
 	case fabric.KindFault:
 		n.act(arg)
+	case kindPauseWatchdog:
+		n.pauseTooLong(port, arg)
+	case kindReceive:
+		n.receiveReady()
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()

@@ -26,16 +26,40 @@ func (n *NIC) finish(q *qp, m *message, status verbs.Status) {
 func (n *NIC) flow(q *qp, m *message, end sim.Time, delivered sim.Bytes, status string) {
 	now := n.node.Now()
 	n.cfg.Sink.Flow(trace.Flow{
-		ID: uint64(n.cfg.Node)<<40 | m.id, Src: n.cfg.Name, Dst: n.cfg.EndpointName(q.peer), QP: q.qpn, Verb: m.op.String(),
-		Bytes: m.length, Start: m.posted, End: end, Ideal: q.path.Ideal(m.length, m.op), Delivered: delivered,
+		ID: uint64(n.cfg.Node)<<40 | m.id, Src: n.cfg.Name, Dst: n.peerName(q, m), QP: q.qpn, Verb: m.op.String(),
+		Bytes: m.length, Start: m.posted, End: end, Ideal: q.ideal(m), Delivered: delivered,
 		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client), Delays: n.spent(q, m, now),
 	})
+}
+
+func (n *NIC) peerName(q *qp, m *message) string {
+	if m.work != nil && m.work.ah != nil {
+		return n.cfg.EndpointName(m.work.ah.endpoint)
+	}
+	if q.peer < 0 {
+		return ""
+	}
+	return n.cfg.EndpointName(q.peer)
+}
+
+// ideal is how long the message alone on its path takes.
+func (q *qp) ideal(m *message) sim.Duration {
+	if q.service != verbs.RC && q.path.Sent != nil {
+		return q.path.Sent(m.length, m.op)
+	}
+	if q.path.Ideal == nil { // datagrams: each has a way of its own
+		return 0
+	}
+	return q.path.Ideal(m.length, m.op)
 }
 
 // Named is a Client with a name for reports.
 type Named interface{ Name() string }
 
 func (n *NIC) clientName(c int32) string {
+	if int(c) >= len(n.clients) {
+		return ""
+	}
 	if x, ok := n.clients[c].(Named); ok {
 		return x.Name()
 	}
@@ -62,7 +86,7 @@ func (n *NIC) acknowledged(q *qp, m *message) sim.Bytes {
 	if q.una <= m.first {
 		return 0
 	}
-	return min(sim.Bytes(q.una-m.first)*sim.Bytes(n.cfg.Sizes.Payload), m.length)
+	return min(sim.Bytes(q.una-m.first)*q.mtu, m.length)
 }
 
 func (n *NIC) logPause(port int) {
@@ -70,6 +94,11 @@ func (n *NIC) logPause(port int) {
 		return
 	}
 	p := &n.ports[port]
+	if p.Cfg.Global && p.Paused != p.logged {
+		n.cfg.Sink.Event(p.GlobalEvent(p.id, n.cfg.PeerIDs[port], n.node.Now()))
+		p.logged = p.Paused
+		return
+	}
 	for c := p.Paused ^ p.logged; c != 0; c &= c - 1 {
 		i := bits.TrailingZeros8(c)
 		e := trace.Event{Time: n.node.Now(), Kind: trace.EventPauseOn, Object: p.id, Peer: n.cfg.PeerIDs[port], Prio: int8(i)}
@@ -95,8 +124,8 @@ type inbound struct {
 // The series bears the sender's name. Its number is known from the packet as
 // long as the sender has not used the slot before.
 func (n *NIC) follow(q *qp, m *packet.Packet) {
-	slot := m.SrcQP >> 8
-	if n.cfg.Interval == 0 || slot&0xff != m.SrcQP&0xff || int(slot) > n.cfg.SeriesQPs {
+	slot := m.SrcQP >> generationBits
+	if n.cfg.Interval == 0 || (slot^m.SrcQP)&(1<<generationBits-1) != 0 || int(slot) > n.cfg.SeriesQPs {
 		return
 	}
 	if id := n.cfg.Names.Lookup(fmt.Sprintf("%s/qp%d", n.cfg.EndpointName(m.Src), slot)); id != 0 {
@@ -179,6 +208,7 @@ func (n *NIC) ResetStat(now sim.Time) {
 	n.stat = nicStat{}
 	n.binCNP = 0
 	n.rx.max = n.rx.bytes
+	n.dog.reset()
 	for i := range n.ports {
 		p := &n.ports[i]
 		p.ResetStat(now)
@@ -214,6 +244,11 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 	add(trace.CountCEReceived, n.stat.marked)
 	add(trace.CountOutOfSequence, n.stat.early)
 	add(trace.CountNaksReceived, n.stat.naksGot)
+	if n.dog != nil {
+		add(trace.CountPauseWarnings, n.dog.warnings)
+		add(trace.CountPauseErrors, n.dog.errors)
+		add(trace.CountDropWatchdog, 0) // those that there are, are counted at the port
+	}
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferMax, Value: float64(n.rx.max)})

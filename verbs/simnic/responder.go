@@ -12,32 +12,50 @@ import (
 // one NAK per episode, and reports CE marks.
 func (n *NIC) onData(port int, m *packet.Packet) {
 	q := n.responder(port, m)
-	if q == nil {
+	if q == nil || q.full != nil && !n.listens(q, m) {
 		n.stat.discarded++
 		return
 	}
 	if m.ECN == packet.CE {
-		n.stat.marked++
-		switch n.fb {
-		case congestion.CNPPackets:
-			if q.np.OnMarked(n.node.Now()) {
-				n.sendCNP(port, q)
-			}
-		case congestion.EchoOnAck:
-			q.echo = true
-		}
+		n.marked(port, q)
 	}
 	seq := expand(q.epsn, m.PSN)
 	switch {
 	case seq == q.epsn:
 		n.inOrder(port, q, m)
-	case seq > q.epsn:
-		n.outOfOrder(port, q, m)
-	default:
-		n.stat.discarded++
-		if !n.cfg.NoDupAck && m.Flags&packet.FlagAckReq != 0 {
-			n.sendAck(port, q, m, packet.Ack, q.epsn-1)
+		if q.irn != nil && q.irn.held > 0 {
+			n.release(port, q)
 		}
+	case seq > q.epsn:
+		n.outOfOrder(port, q, m, seq)
+	default:
+		n.duplicate(port, q, m, seq)
+	}
+}
+
+// marked handles a CE mark as the reaction point wants to hear of it.
+func (n *NIC) marked(port int, q *qp) {
+	n.stat.marked++
+	switch n.fb {
+	case congestion.CNPPackets:
+		if q.np.OnMarked(n.node.Now()) {
+			n.sendCNP(port, q)
+		}
+	case congestion.EchoOnAck:
+		q.echo = true
+	}
+}
+
+// duplicate answers a packet that has been taken before: READs and atomics
+// again, everything else with an ACK.
+func (n *NIC) duplicate(port int, q *qp, m *packet.Packet, seq uint64) {
+	if op := verbs.Opcode(m.Op()); op == verbs.OpRead || op.IsAtomic() {
+		n.execute(q, m, seq, true)
+		return
+	}
+	n.stat.discarded++
+	if !n.cfg.NoDupAck && m.Flags&packet.FlagAckReq != 0 {
+		n.sendAck(port, q, m, packet.Ack, q.epsn-1, packet.SyndromeAck)
 	}
 }
 
@@ -45,7 +63,7 @@ func (n *NIC) onData(port int, m *packet.Packet) {
 func (n *NIC) responder(port int, m *packet.Packet) *qp {
 	if m.Flags&packet.FlagConnect == 0 {
 		q := n.lookup(m.DstQP)
-		if q != nil && q.peer != m.Src {
+		if q != nil && q.peer != m.Src && q.service != verbs.UD {
 			return nil
 		}
 		return q
@@ -57,7 +75,8 @@ func (n *NIC) responder(port int, m *packet.Packet) *qp {
 	if int(m.Classes) >= len(n.clients) {
 		return nil
 	}
-	q := n.create(int(m.Classes), port, m.Src)
+	q := n.create(int(m.Classes), port, m.Src, serviceOf(m))
+	q.accepted = true
 	q.peerQP = m.SrcQP
 	q.srcPort, q.dstPort = m.DstPort, m.SrcPort
 	if m.DstPort == RoCEv2Port {
@@ -80,18 +99,28 @@ func (n *NIC) ackClass(m *packet.Packet) (uint8, uint8) {
 }
 
 func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
-	send := verbs.Opcode(m.Opcode) == verbs.OpSend || verbs.Opcode(m.Opcode) == verbs.OpSendImm
-	if send && m.Flags&packet.FlagFirst != 0 && q.recvHead == len(q.recvs) {
+	op := verbs.Opcode(m.Op())
+	first, last := m.Flags&packet.FlagFirst != 0, m.Flags&packet.FlagLast != 0
+	if (op.IsSend() && first || op == verbs.OpWriteImm && last) && !n.hasReceive(q) {
 		n.stat.discarded++
 		if !q.nakSent || q.nakFor != q.epsn || m.Flags&packet.FlagRetx != 0 {
 			q.nakSent, q.nakFor = true, q.epsn
 			n.stat.rnrs++
 			n.event(trace.EventRNR, q, "no receive is posted")
-			n.sendAck(port, q, m, packet.Nak, q.epsn)
+			n.sendAck(port, q, m, packet.Nak, q.epsn, packet.SyndromeRNR|uint32(q.rnrTimer))
 		}
 		return
 	}
-	if m.Flags&packet.FlagFirst != 0 {
+	if q.full != nil && !n.admit(port, q, m) {
+		return
+	}
+	if op == verbs.OpRead || op.IsAtomic() {
+		q.nakSent = false
+		n.stat.delivered++
+		n.execute(q, m, q.epsn, false)
+		return
+	}
+	if first {
 		q.msgStart = q.epsn
 		q.recvLen = 0
 	}
@@ -107,26 +136,56 @@ func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
 	if q.inbound != nil {
 		q.inbound.payload += uint64(m.Payload)
 	}
-	last := m.Flags&packet.FlagLast != 0
 	if last {
 		q.msn = (q.msn + 1) & psnMask
 	}
 	if m.Flags&packet.FlagAckReq != 0 || q.unacked >= n.cfg.AckEvery {
-		n.sendAck(port, q, m, packet.Ack, q.epsn-1)
+		n.sendAck(port, q, m, packet.Ack, q.epsn-1, packet.SyndromeAck)
 	}
 	if m.Flags&packet.FlagClose != 0 {
 		key := uint64(uint32(m.Src))<<32 | uint64(m.SrcQP)
 		n.closed = append(n.closed, closedQP{n.node.Now(), key, q.slot, q.qpn})
 	}
-	if send && last {
-		r := q.recvs[q.recvHead]
-		q.recvHead++
-		n.complete(q, verbs.WorkCompletion{WRID: r.wrid, Status: verbs.StatusSuccess, Opcode: verbs.Opcode(m.Opcode), Recv: true, Length: q.recvLen, QPN: q.qpn})
+	if last && (op.Receives() || q.watch) {
+		n.received(q, m, op)
 	}
 }
 
-// outOfOrder discards a packet that came too early.
-func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet) {
+// hasReceive reports whether a receive is posted.
+func (n *NIC) hasReceive(q *qp) bool {
+	if q.full != nil {
+		return q.full.hasReceive(q)
+	}
+	return q.recvHead < len(q.recvs)
+}
+
+// received tells the owner of a queue pair that a message has arrived.
+func (n *NIC) received(q *qp, m *packet.Packet, op verbs.Opcode) {
+	if q.full != nil {
+		n.receivedFull(q, m, op)
+		return
+	}
+	wc := verbs.WorkCompletion{Status: verbs.StatusSuccess, Opcode: op, Recv: true, Length: q.recvLen, QPN: q.qpn}
+	if op.HasImm() {
+		wc.Imm, wc.HasImm = m.Ext, true
+	}
+	if op.Receives() {
+		r := q.recvs[q.recvHead]
+		q.recvHead++
+		wc.WRID = r.wrid
+		if r.length < q.recvLen && op.IsSend() {
+			wc.Status = verbs.StatusLocalLength
+		}
+	}
+	n.complete(q, wc)
+}
+
+// outOfOrder discards a packet that came too early, or keeps it where lost
+// packets are repaired one by one.
+func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet, seq uint64) {
+	if q.irn != nil && n.hold(port, q, m, seq) {
+		return
+	}
 	n.stat.discarded++
 	n.stat.early++
 	now := n.node.Now()
@@ -136,6 +195,9 @@ func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet) {
 		n.stat.delivered -= q.epsn - q.msgStart
 		n.stat.discarded += q.epsn - q.msgStart
 		q.epsn, q.recvLen, q.unacked = q.msgStart, 0, 0
+		if q.full != nil {
+			q.full.inMessage = false
+		}
 	}
 	again := n.cfg.NackInterval > 0 && now.Sub(q.nakAt) >= n.cfg.NackInterval
 	if q.nakSent && q.nakFor == q.epsn && !again {
@@ -144,17 +206,17 @@ func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet) {
 	q.nakSent, q.nakFor, q.nakAt = true, q.epsn, now
 	n.stat.naks++
 	n.event(trace.EventNAK, q, "PSN sequence error")
-	n.sendAck(port, q, m, packet.Nak, q.epsn)
+	n.sendAck(port, q, m, packet.Nak, q.epsn, packet.SyndromeSequence)
 }
 
 // sendAck answers a packet with an ACK up to seq, or with a NAK that expects seq.
-func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq uint64) {
+func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq uint64, syndrome uint32) {
 	flags := uint8(0)
 	if q.echo {
 		flags |= packet.FlagEcho
 		q.echo = false
 	}
-	if kind == packet.Nak && !q.gap(m) {
+	if kind == packet.Nak && syndrome&0xe0 == packet.SyndromeRNR {
 		flags |= packet.FlagRNR
 	}
 	q.unacked = 0
@@ -167,13 +229,16 @@ func (n *NIC) sendAck(port int, q *qp, m *packet.Packet, kind packet.Kind, seq u
 	}
 	a := packet.Packet{Kind: kind, Sent: m.Sent, Src: n.cfg.Endpoints[port], Dst: m.Src, SrcQP: q.wireQPN(), DstQP: m.SrcQP,
 		PSN: uint32(seq) & psnMask, Aux: q.msn, Size: uint16(n.cfg.Sizes.Ack), SrcPort: q.srcPort, DstPort: q.dstPort,
-		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Opcode: m.Opcode}
+		Prio: prio, DSCP: dscp, ECN: n.ecn, TTL: n.cfg.TTL, Flags: flags, Opcode: m.Opcode, Ext: syndrome}
+	if r := q.resp; r != nil && r.waiting() { // one answer stands for those before it
+		if !r.hold || r.answer.Kind == packet.Ack {
+			r.answer, r.hold = a, true
+		}
+		return
+	}
 	n.stat.acks++
 	n.control(port, &a)
 }
-
-// gap reports whether the packet that is answered came out of order.
-func (q *qp) gap(m *packet.Packet) bool { return expand(q.epsn, m.PSN) != q.epsn }
 
 func (n *NIC) sendCNP(port int, q *qp) {
 	n.stat.cnpSent++
@@ -197,93 +262,11 @@ func (n *NIC) complete(q *qp, wc verbs.WorkCompletion) {
 	}
 }
 
-// rxBuffer is the receive memory of a NIC whose host is slower than the line.
-type rxBuffer struct {
-	slow  bool
-	q     fifo
-	from  []int32 // port of each waiting packet
-	head  int
-	bytes int64
-	max   int64
-	busy  bool
-}
-
-func (r *rxBuffer) init(n *NIC) { r.slow = n.cfg.Drain > 0 }
-
-// arrive takes a packet from the wire.
-func (r *rxBuffer) arrive(n *NIC, port int, m *packet.Packet) {
-	if !r.slow || m.Kind != packet.Data {
-		n.handle(port, m)
+// completed hands over the completion of a request.
+func (n *NIC) completed(q *qp, m *message, wc verbs.WorkCompletion) {
+	if q.full != nil {
+		n.completedFull(q, m, wc)
 		return
 	}
-	size := int64(m.Size)
-	if r.bytes+size > n.cfg.RxBuffer {
-		p := &n.ports[port]
-		if p.Cfg.Lossless&(1<<m.Prio) != 0 {
-			p.Stat.DropLossless++
-		} else {
-			p.Stat.DropLossy++
-		}
-		if t := p.Tapped(); t != nil {
-			t.Dropped(n.node.Now(), port, *m, "receive buffer full")
-		}
-		n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: trace.EventDrop, Object: p.id, Prio: int8(m.Prio), Value: float64(size), Cause: "receive buffer full"})
-		return
-	}
-	r.bytes += size
-	r.max = max(r.max, r.bytes)
-	r.q.push(m)
-	r.from = append(r.from, int32(port))
-	if r.bytes >= n.cfg.RxXoff {
-		n.pausePeers(m.Prio, true)
-	}
-	r.start(n)
-}
-
-// start begins to hand the oldest packet to the host, unless that is going on
-// or the host has stopped.
-func (r *rxBuffer) start(n *NIC) {
-	if r.busy || r.q.empty() || n.cfg.Drain <= 0 {
-		return
-	}
-	r.busy = true
-	n.node.At(n.node.Now().Add(n.cfg.Drain.TxTime(sim.Bytes(r.q.buf[r.q.head].Size))), kindDrain, 0, 0)
-}
-
-// drained hands the oldest packet to the host.
-func (r *rxBuffer) drained(n *NIC) {
-	m := r.q.pop()
-	port := r.from[r.head]
-	r.head++
-	if r.head == len(r.from) {
-		r.from, r.head = r.from[:0], 0
-	}
-	r.bytes -= int64(m.Size)
-	r.busy = false
-	r.start(n)
-	if r.bytes < n.cfg.RxXoff/2 || r.bytes == 0 {
-		n.pausePeers(m.Prio, false)
-	}
-	n.handle(int(port), &m)
-}
-
-// pausePeers asks the switches to stop or resume a class.
-func (n *NIC) pausePeers(c uint8, stop bool) {
-	for i := range n.ports {
-		p := &n.ports[i]
-		if p.Cfg.Lossless&(1<<c) == 0 || p.Holds(int(c)) == stop || !stop && p.stuck&(1<<c) != 0 {
-			continue
-		}
-		kind := trace.EventXoff
-		if stop {
-			p.Xoff(int(c))
-		} else {
-			p.Xon(int(c))
-			kind = trace.EventXon
-		}
-		if n.cfg.PauseLog {
-			n.cfg.Sink.Event(trace.Event{Time: n.node.Now(), Kind: kind, Object: p.id, Peer: n.cfg.PeerIDs[i], Prio: int8(c), Value: float64(n.rx.bytes), Cause: "receive buffer"})
-		}
-		n.transmit(i)
-	}
+	n.complete(q, wc)
 }

@@ -43,7 +43,9 @@ func (n *NIC) transmit(port int) {
 	}
 	for len(p.heap) > 0 && p.heap[0].at <= now {
 		if w := p.unwait(); w.slot >= 0 {
-			p.ready(n, n.qps[w.slot])
+			if q := n.qps[w.slot]; q.sched == schedWaiting && q.waitAt == w.at { // else it waits for another time by now
+				p.ready(n, q)
+			}
 		}
 	}
 	for {
@@ -68,7 +70,7 @@ func (n *NIC) transmit(port int) {
 		if !n.more(q, now) {
 			continue
 		}
-		if at := max(q.availAt, q.holdAt); at > now {
+		if at := q.startAt(); at > now {
 			n.schedule(p, q, at, now)
 			continue
 		}

@@ -58,7 +58,7 @@ func newPair(t *testing.T, change func(*Config)) *pair {
 		p.sink[i] = &trace.Sink{Node: int32(i)}
 		c := Config{Name: string('a' + rune(i)), Node: i, Endpoints: []int32{int32(i)}, PeerIDs: []trace.ObjectID{0}, Sizes: RoCEv2(1024, "none"), Algorithm: alg,
 			Ports:    []fabric.PortConfig{{Rate: 100 * sim.Gbps, RxRate: 100 * sim.Gbps, Delay: sim.Microsecond, Overhead: 20, PFCSize: SizePFC}},
-			AckEvery: 4, AckPriority: -1, AckDSCP: -1, RetryCount: 3, Timeout: 100 * sim.Microsecond, RNRDelay: 10 * sim.Microsecond, RNRRetry: 2,
+			AckEvery: 4, AckPriority: -1, AckDSCP: -1, RetryCount: 3, Timeout: 100 * sim.Microsecond, RNRTimer: 1, RNRRetry: 2,
 			SourcePort: func(_, _ int32, n int) uint16 { return uint16(10000 + n) },
 			Path: func(_, _ int32, _, _ uint16, _ uint8) Path {
 				return Path{Ideal: func(sim.Bytes, verbs.Opcode) sim.Duration { return 1 }}
@@ -113,7 +113,7 @@ func TestDepthAndOpcodes(t *testing.T) {
 			require.NoError(t, q.PostSend(verbs.WorkRequest{Length: 1}))
 		}
 		require.ErrorIs(t, q.PostSend(verbs.WorkRequest{Length: 1}), verbs.ErrNoMemory)
-		require.ErrorIs(t, q.PostSend(verbs.WorkRequest{Opcode: verbs.OpRead, Length: 1}), verbs.ErrNotSupported)
+		require.ErrorIs(t, q.PostSend(verbs.WorkRequest{Opcode: verbs.OpFetchAdd, Length: 1}), verbs.ErrInvalid)
 		require.ErrorIs(t, q.PostSend(verbs.WorkRequest{Length: -1}), verbs.ErrInvalid)
 		q.Close()
 		require.Equal(t, verbs.StateRTS, q.State()) // until what is outstanding has ended

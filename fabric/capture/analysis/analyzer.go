@@ -48,15 +48,19 @@ type Total struct {
 
 // host is an address that RDMA packets come from or go to.
 type host struct {
-	addr   netip.Addr
-	name   string
-	id     trace.ObjectID
-	mac    [6]byte
-	home   int // interface at which its packets were first seen, -1 = none were
-	cnp    pace
-	paceBy []addressPace
-	number int // in the order of appearance
-	sent   bins
+	addr netip.Addr
+	name string
+	id   trace.ObjectID
+	mac  [6]byte
+	home int // its interface, or that at which its packets were first seen; -1 = not known
+	// reached says that its interface sees what is sent to it.
+	reached bool
+	seen    bool // a packet came from it or went to it
+	cnp     pace
+	paceBy  []addressPace
+	number  int // in the order of appearance
+	sent    bins
+	cnps    bins
 }
 
 // addressPace is the rhythm of CNPs to one address.
@@ -101,11 +105,14 @@ type Analyzer struct {
 	unpaired   uint64
 	events     uint64
 	flowID     uint64
+	open       int     // messages without an end
+	unlisted   uint64  // messages that are in no row
 	last       *stream // of the packet before: packets come in runs
 	series     binClock
 	views      int // of all streams
 	waiting    int // messages of all streams
 	paces      int
+	timed      int // streams with stamps
 	rtt        histogram
 	cnpGaps    histogram
 	keep       func(*stream, *message) // gets every message whose end was seen
@@ -122,6 +129,14 @@ func New(o Options) *Analyzer {
 
 // Add follows one record. interfaces are those of its reader so far.
 func (a *Analyzer) Add(rec *capture.Record, interfaces []capture.Interface) {
+	for i := len(a.ifaces); i < len(interfaces); i++ {
+		a.ifaces = interfaces[:i+1]
+		for _, addr := range interfaces[i].Addresses {
+			if h := a.host(addr); h != nil && h.home < 0 {
+				h.home, h.reached, h.mac = i, true, interfaces[i].MAC
+			}
+		}
+	}
 	a.ifaces = interfaces
 	a.clock(rec)
 	t := &a.total
@@ -136,6 +151,9 @@ func (a *Analyzer) Add(rec *capture.Record, interfaces []capture.Interface) {
 	f := &a.frame
 	f.Decode(link, rec.Data, rec.Original)
 	t.Kinds[f.Kind]++
+	if f.ICRC == capture.ICRCAbsent && strings.HasPrefix(rec.Comment, "corrupt: ") {
+		f.ICRC = capture.ICRCInvalid // of a simulation that kept the beginning of each frame
+	}
 	if f.Truncated {
 		t.Truncated++
 	}
@@ -178,6 +196,14 @@ func (a *Analyzer) clock(rec *capture.Record) {
 		return
 	}
 	a.now = t
+}
+
+// ended says when the capture ended: what is paused then has been so until then.
+func (a *Analyzer) ended(end capture.Record) {
+	a.total.CaptureDrops += end.Drops
+	if a.started && end.HasTime {
+		a.now = max(a.now, a.since(&end))
+	}
 }
 
 // longest is how long a capture may be: what 64 bits of picoseconds hold.
@@ -225,6 +251,9 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 		return
 	}
 	s.end = a.now
+	if s.to.home == rec.Interface {
+		s.to.reached = true
+	}
 	if v == s.upstream() {
 		s.packets++
 		s.bytes += uint64(rec.Original)
@@ -259,7 +288,8 @@ func (a *Analyzer) stream(f *capture.Frame, iface int) *stream {
 	if from.home < 0 {
 		from.home, from.mac = iface, f.SrcMAC
 	}
-	s := &stream{key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
+	from.seen, to.seen = true, true
+	s := &stream{number: len(a.streams), key: k, from: from, to: to, transport: f.Info().Transport, sport: f.SrcPort, begin: a.now}
 	if s.transport == capture.TransportCNP {
 		s.transport = capture.TransportRC
 	}

@@ -35,6 +35,9 @@ func (s *stream) countAnswer(v *view, f *capture.Frame) {
 	if f.Info().Verb == capture.VerbReadResponse {
 		v.answers.readPackets++
 		v.answers.readBytes += uint64(f.Payload)
+		if f.CE() {
+			v.counts.ce++
+		}
 		return
 	}
 	switch y := f.Ext.AETH.Syndrome; {
@@ -142,6 +145,9 @@ func (a *Analyzer) heardRead(r *stream, f *capture.Frame, number uint64) {
 			return
 		}
 	}
+	if number >= r.una {
+		a.progress(r, f.Payload)
+	}
 	m.responses += uint64(f.Payload)
 	r.una = max(r.una, number+1)
 	if f.Info().Place&capture.Last == 0 {
@@ -159,6 +165,9 @@ func (a *Analyzer) completeTo(r *stream, number uint64) {
 		r.una = number + 1
 	}
 	for len(r.out.list) > 0 && r.out.list[0].last <= number {
+		if !r.out.list[0].complete && len(r.out.list) == 1 {
+			return // more of it is to come
+		}
 		a.finishMessage(r, 0, statusSuccess)
 	}
 }

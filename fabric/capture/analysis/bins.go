@@ -35,6 +35,13 @@ func (b *bins) add(c *binClock, now sim.Time, v int) {
 	b.sums[i] += float64(v)
 }
 
+// progress adds payload to the goodput of a stream.
+func (a *Analyzer) progress(s *stream, payload int) {
+	if s.number < maxSeries {
+		s.goodput.add(&a.series, a.now, payload*8)
+	}
+}
+
 // align brings the bins to the width of the clock.
 func (b *bins) align(c *binClock) {
 	if b.sums == nil {

@@ -72,12 +72,17 @@ func (a *Analyzer) streamCounters(t *counterTable, s *stream) {
 			t.add(dst, -1, trace.CountNaks, 0)
 		}
 	}
-	if n := s.answers.readBytes; n > 0 {
+	if n := s.answers.readBytes; n > 0 { // READ responses carry data
 		t.add(dst, -1, trace.CountPayloadDelivered, float64(n))
+		t.add(src, -1, trace.CountDataSent, float64(up.answers.readPackets))
+		t.add(dst, -1, trace.CountDataDelivered, float64(down.answers.readPackets))
+		if !s.requests {
+			t.add(dst, -1, trace.CountCEReceived, float64(down.counts.ce))
+		}
 	}
 	ack := &s.answers
-	if naks := ack.sequenceNaks + ack.otherNaks; ack.acks+naks+ack.rnrs > 0 {
-		t.add(src, -1, trace.CountAcks, float64(ack.acks+naks+ack.rnrs))
+	if naks := ack.sequenceNaks + ack.otherNaks; ack.acks+naks+ack.rnrs+ack.atomicAcks > 0 {
+		t.add(src, -1, trace.CountAcks, float64(ack.acks+naks+ack.rnrs+ack.atomicAcks))
 		t.add(src, -1, trace.CountNaks, float64(naks))
 		t.add(dst, -1, trace.CountNaksReceived, float64(down.answers.naks+down.answers.rnrs))
 	}

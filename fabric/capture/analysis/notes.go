@@ -27,6 +27,7 @@ func (a *Analyzer) notes() (list []string) {
 	if a.events > maxEvents {
 		note(a.events-maxEvents, "%d events beyond the first million are not in events.parquet")
 	}
+	note(a.unlisted, "%d messages are counted and not listed in flows.csv, which holds at most four million, and of those without an end 32768")
 	alone, partial := 0, uint64(0)
 	for _, s := range a.streams {
 		if s.requests && s.reverse == nil && (s.transport == capture.TransportRC || s.transport == capture.TransportXRC) {

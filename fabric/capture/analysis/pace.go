@@ -33,5 +33,8 @@ func (a *Analyzer) cnpPacket(s *stream, v *view, damaged bool) {
 	s.cnp.add(a.now)
 	s.from.cnp.add(a.now)
 	a.paceTo(s.from, s.key.dst).add(a.now)
+	if s.from.number < maxSeries {
+		s.from.cnps.add(&a.series, a.now, 1)
+	}
 	a.event(evCNP, s, 0, "")
 }

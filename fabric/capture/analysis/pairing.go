@@ -80,11 +80,8 @@ func (c *stream) fits(s *stream, f *capture.Frame) int {
 	if c.sport == s.sport && c.sport != 0 {
 		score += 4
 	}
-	for i := range c.stamps {
-		if c.stamps[i].number == number {
-			score += 2 // a packet that asked for an ACK
-			break
-		}
+	if t := c.stampOf(number); t != nil && t.asks {
+		score += 2
 	}
 	if m := c.out.find(number); m != nil {
 		if (m.verb == capture.VerbRead) == (f.Info().Verb == capture.VerbReadResponse) {

@@ -157,10 +157,11 @@ func (a *Analyzer) sent(s *stream, v *view, f *capture.Frame, p *packetInfo, arr
 		m := s.out.forward(p, hole)
 		s.verbs[m.verb] += uint64(bit(p.place&capture.First != 0))
 	}
-	s.lastSent = a.now
-	if f.BTH.AckReq || p.place&capture.Last != 0 {
-		s.stampPacket(p.number+p.n-1, a.now, arrived.again())
+	if !arrived.again() && p.verb != capture.VerbRead {
+		a.progress(s, p.payload)
 	}
+	s.lastSent = a.now
+	a.stamp(s, p.number+p.n-1, arrived.again(), f.BTH.AckReq || p.place&capture.Last != 0)
 	if s.transport == capture.TransportUC || s.transport == capture.TransportUD {
 		a.finishUnacknowledged(s, p)
 	}
@@ -201,11 +202,6 @@ func (a *Analyzer) sentAgain(s *stream, v *view, p *packetInfo, arrived arrival)
 	// A run goes on although some of it was lost on the way here.
 	begins := !s.running || p.number < s.lastAgain
 	s.lastAgain = p.number + p.n
-	for i := range s.stamps {
-		if s.stamps[i].number >= p.number && s.stamps[i].number < p.number+p.n {
-			s.stamps[i].again = true
-		}
-	}
 	if !begins {
 		return
 	}
@@ -248,37 +244,8 @@ func (s *stream) why(number uint64, now sim.Time) cause {
 // quietest is the silence that tells a timeout of this requester: longer than
 // its round trips.
 func (s *stream) quietest() sim.Duration {
-	if s.rtt.count < 8 {
-		return silence / 100
+	if s.rtt.count == 0 {
+		return silence
 	}
 	return min(4*s.rtt.max, silence)
-}
-
-// stampPacket remembers when a packet was sent that an ACK will answer.
-func (s *stream) stampPacket(number uint64, at sim.Time, again bool) {
-	for i := range s.stamps {
-		if s.stamps[i].number == number {
-			s.stamps[i].again = true
-			return
-		}
-	}
-	if len(s.stamps) == maxStamps {
-		s.stamps = append(s.stamps[:0], s.stamps[1:]...)
-	}
-	s.stamps = append(s.stamps, stamp{number, at, again})
-}
-
-// acknowledged times the ACK of a number and forgets what came before it.
-func (a *Analyzer) acknowledged(s *stream, number uint64) {
-	kept := s.stamps[:0]
-	for _, t := range s.stamps {
-		if t.number == number && !t.again {
-			s.rtt.add(a.now.Sub(t.at))
-			a.rtt.add(a.now.Sub(t.at))
-		}
-		if t.number > number {
-			kept = append(kept, t)
-		}
-	}
-	s.stamps = kept
 }

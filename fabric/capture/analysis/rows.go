@@ -40,7 +40,7 @@ func (a *Analyzer) finishMessage(s *stream, i int, status string) {
 	s.out.list = append(s.out.list[:i], s.out.list[i+1:]...)
 	a.waiting--
 	s.messages++
-	if !m.headed || !m.complete && m.first != m.last {
+	if !m.headed || !m.complete && status == statusSuccess {
 		s.partial++
 	}
 	end := a.now
@@ -57,7 +57,12 @@ func (a *Analyzer) finishMessage(s *stream, i int, status string) {
 		}
 	}
 	a.flowID++
-	if a.opt.Sink != nil {
+	if end < 0 {
+		a.open++
+	}
+	if a.flowID > maxFlows || end < 0 && a.open > maxOpen {
+		a.unlisted++
+	} else if a.opt.Sink != nil {
 		a.opt.Sink.Flow(trace.Flow{ID: a.flowID, Src: s.from.name, Dst: s.to.name, QP: s.key.qp, Workload: "capture", Verb: m.verbName(),
 			Bytes: sim.Bytes(m.bytes()), Start: m.start, End: end, Delivered: got, Retransmits: m.retx, Status: status})
 	}
@@ -71,5 +76,5 @@ func (a *Analyzer) abandon(s *stream) {
 	for len(s.out.list) > 0 {
 		a.finishMessage(s, 0, statusUnfinished)
 	}
-	s.stamps = s.stamps[:0]
+	clear(s.stamps)
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,10 +89,16 @@ func (a *Analyzer) read(ctx context.Context, m *capture.Merged, out *trace.Write
 	if a.total.Packets == 0 {
 		return nil, errors.New("the capture holds no packet")
 	}
+	if ctx.Err() == nil {
+		a.ended(m.Ended())
+	}
 	sum := a.Finish()
 	sum.Files, sum.Application = c.Files, m.Application()
 	for _, name := range m.Cut {
 		sum.Notes = append(sum.Notes, name+" ends within a record: it was cut off, and what came before was read")
+	}
+	for _, text := range m.Broken {
+		sum.Notes = append(sum.Notes, text+": what came before was read")
 	}
 	return sum, out.Drain(sinks)
 }
@@ -122,6 +129,9 @@ func (a *Analyzer) write(out *trace.Writer, sum *Summary, partial bool, m *captu
 	var t trace.TopologyFile
 	t.Name = "capture"
 	for _, h := range a.hostList {
+		if !h.seen {
+			continue
+		}
 		t.Nodes = append(t.Nodes, trace.TopologyNode{Name: h.name, Kind: "host", Pod: -1})
 	}
 	if err := out.Topology(t); err != nil {
@@ -137,35 +147,44 @@ func (a *Analyzer) write(out *trace.Writer, sum *Summary, partial bool, m *captu
 		return err
 	}
 	out.Counters(a.counters(sum))
-	end := trace.ManifestEnd{Simulated: a.now, Partial: partial || len(m.Cut) > 0}
+	end := trace.ManifestEnd{Simulated: a.now, Partial: partial || len(m.Cut)+len(m.Broken) > 0}
 	switch {
 	case partial:
 		end.Reason = "interrupted"
-	case len(m.Cut) > 0:
-		end.Reason = "the capture was cut off"
+	case len(m.Cut)+len(m.Broken) > 0:
+		end.Reason = "the capture could not be read to its end"
 	}
 	_, err := out.Finish(end)
 	return err
 }
 
-// points are the series: what hosts sent, in bit/s.
+// points are the series: what hosts sent, their CNPs, and the goodput of queue
+// pairs.
 func (a *Analyzer) points() (list []trace.Point) {
-	width := a.series.width
 	for _, h := range a.hostList {
-		h.sent.align(&a.series)
-		last := 0.0
-		n := len(h.sent.sums)
-		for i := 0; i <= n; i++ {
-			v := 0.0
-			if i < n {
-				v = h.sent.sums[i] / width.Seconds()
-			}
-			if v != last {
-				list = append(list, trace.Point{Time: sim.Time(int64(i) * int64(width)), Object: h.id, Metric: trace.SeriesThroughput, Mean: v, Min: v, Max: v})
-			}
-			last = v
-		}
+		list = a.series.points(list, &h.sent, h.id, trace.SeriesThroughput)
+		list = a.series.points(list, &h.cnps, h.id, trace.SeriesCNP)
 	}
-	slices.SortStableFunc(list, func(x, y trace.Point) int { return int(min(max(x.Time-y.Time, -1), 1)) })
+	for _, s := range a.streams {
+		list = a.series.points(list, &s.goodput, s.object, trace.SeriesGoodput)
+	}
+	slices.SortStableFunc(list, func(x, y trace.Point) int { return cmp.Compare(x.Time, y.Time) })
+	return list
+}
+
+// points appends a sum over time as a rate, where it changes.
+func (c *binClock) points(list []trace.Point, b *bins, id trace.ObjectID, metric string) []trace.Point {
+	b.align(c)
+	last := 0.0
+	for i := 0; i <= len(b.sums); i++ {
+		v := 0.0
+		if i < len(b.sums) {
+			v = b.sums[i] / c.width.Seconds()
+		}
+		if v != last {
+			list = append(list, trace.Point{Time: sim.Time(int64(i) * int64(c.width)), Object: id, Metric: metric, Mean: v, Min: v, Max: v})
+		}
+		last = v
+	}
 	return list
 }

@@ -48,17 +48,12 @@ type stream struct {
 	partial   uint64 // messages with packets that were never seen
 	verbs     [capture.VerbUnknown]uint64
 	requests  bool // it carries some
+	number    int  // in the order of appearance
+	goodput   bins // payload that the requester sent, or got by READ, for the first time
 
 	// Of the responder, where its answers were first seen.
 	answers answerStat
 	cnp     pace
-}
-
-// stamp is when a packet that asks for an ACK was sent.
-type stamp struct {
-	number uint64
-	at     sim.Time
-	again  bool
 }
 
 // cause is why a requester sent again.
@@ -91,7 +86,6 @@ type answerStat struct {
 	nakOpen                             bool      // nothing was sent again since
 	msn                                 uint32
 	msnKnown                            bool
-	reads                               sequence
 }
 
 // view is a stream at one interface.
@@ -145,6 +139,9 @@ func (s *stream) downstream() *view {
 				return &s.views[i]
 			}
 		}
+		if s.to.reached {
+			return &view{iface: s.to.home} // all of it is still on its way
+		}
 	}
 	v := s.upstream()
 	for i := range s.views {
@@ -182,7 +179,7 @@ type receiver struct {
 	discarded uint64
 	early     uint64
 	payload   uint64
-	marks     uint64 // CE since the last CNP
+	marks     uint64 // CE, less the CNPs since
 	sizes     [64]uint16
 	gap       bool   // something is missing, and no NAK was seen yet
 	gapAt     uint64 // number that is missing

@@ -11,22 +11,21 @@ import (
 // Summary is what a capture tells, capture.json of its run directory. Times are
 // seconds; a value that could not be measured is null.
 type Summary struct {
-	Files       []string          `json:"files,omitempty"`
-	Application string            `json:"application,omitempty"` // that wrote the capture
-	Interfaces  []string          `json:"interfaces"`
-	Duration    float64           `json:"duration_s"` // from the first packet to the last
-	Frames      Frames            `json:"frames"`
-	ICRC        ICRC              `json:"icrc"`
-	QPs         []QP              `json:"queue_pairs"`
-	RTT         *Spread           `json:"ack_round_trip_s"`
-	CNP         []CNPPace         `json:"cnp"`
-	CNPGaps     *Spread           `json:"cnp_interval_s"`
-	Pauses      []PauseSum        `json:"pauses"`
-	Checks      []Check           `json:"checks"`
-	Notes       []string          `json:"notes"`
-	Unpaired    uint64            `json:"answers_without_requests"`
-	Unfollowed  uint64            `json:"packets_not_followed"`
-	Opcodes     map[string]uint64 `json:"-"`
+	Files       []string   `json:"files,omitempty"`
+	Application string     `json:"application,omitempty"` // that wrote the capture
+	Interfaces  []string   `json:"interfaces"`
+	Duration    float64    `json:"duration_s"` // from the first packet to the last
+	Frames      Frames     `json:"frames"`
+	ICRC        ICRC       `json:"icrc"`
+	QPs         []QP       `json:"queue_pairs"`
+	RTT         *Spread    `json:"ack_round_trip_s"`
+	CNP         []CNPPace  `json:"cnp"`
+	CNPGaps     *Spread    `json:"cnp_interval_s"`
+	Pauses      []PauseSum `json:"pauses"`
+	Checks      []Check    `json:"checks"`
+	Notes       []string   `json:"notes"`
+	Unpaired    uint64     `json:"answers_without_requests"`
+	Unfollowed  uint64     `json:"packets_not_followed"`
 }
 
 // Frames counts frames by what they are.
@@ -105,8 +104,6 @@ type QP struct {
 	CNPs        uint64            `json:"cnps"`
 	CNPInterval *Spread           `json:"cnp_interval_s"`
 	RTT         *Spread           `json:"ack_round_trip_s"`
-	delivered   uint64
-	payload     uint64
 }
 
 // CNPPace is the rhythm of CNPs of one host, to one address or in all.
@@ -185,8 +182,7 @@ func (s *stream) summary() QP {
 		Partial: s.partial, Bytes: s.payload, Sent: up.counts.data, Arrived: down.counts.data - down.counts.damaged, Again: up.counts.again, Duplicates: up.counts.duplicates,
 		Late: up.counts.late, Discarded: down.got.discarded, Gaps: down.counts.gaps, Missing: down.counts.missing,
 		NeverSeen: down.requests.absent(), Restarts: s.restarts, ByNak: s.causes[causeNak], ByRNR: s.causes[causeRNR],
-		ByTimeout: s.causes[causeTimeout], ECT: down.counts.ect, CE: down.counts.ce, RTT: spreadOf(&s.rtt),
-		delivered: down.got.delivered, payload: down.got.payload}
+		ByTimeout: s.causes[causeTimeout], ECT: down.counts.ect, CE: down.counts.ce, RTT: spreadOf(&s.rtt)}
 	for v, n := range s.verbs {
 		if n > 0 {
 			q.Operations[capture.Verb(v).String()] = n

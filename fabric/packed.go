@@ -1,0 +1,164 @@
+package fabric
+
+import (
+	"rdmasim/fabric/packet"
+	"rdmasim/sim"
+)
+
+// packed is the far part of a long queue. What the frames of a flow have in
+// common is kept once, in a small table; a frame takes a cell of 24 bytes. A
+// frame for which the table has no room takes two more.
+type packed struct {
+	head, tail *cellChunk
+	first, end uint8         // next cell to take from head; one past the last in tail
+	open       bool          // out is the front frame
+	out        packet.Packet // the front frame, whole again
+	uses       [commons]uint32
+	common     [commons]packet.Packet
+}
+
+const (
+	commons    = 12 // flows of a queue that the table has room for
+	chunkCells = 21 // a chunk fills half a kibibyte
+	wide       = 255
+)
+
+// cell is what differs from frame to frame of a flow; common is the number of
+// the rest, or wide.
+type cell struct {
+	sent                    sim.Time
+	psn, aux, ext           uint32
+	ecn, ttl, flags, common uint8
+}
+
+type cellChunk struct {
+	next  *cellChunk
+	cells [chunkCells]cell
+}
+
+func (q *packed) empty() bool { return q.head == nil }
+
+func (q *packed) push(pool *chunkPool, m *packet.Packet) {
+	c := q.add(pool)
+	c.sent, c.psn, c.aux, c.ext = m.Sent, m.PSN, m.Aux, m.Ext
+	c.ecn, c.ttl, c.flags = m.ECN, m.TTL, m.Flags
+	if c.common = q.lookup(m); c.common != wide {
+		return
+	}
+	c = q.add(pool)
+	c.sent = sim.Time(uint64(uint32(m.Src))<<32 | uint64(uint32(m.Dst)))
+	c.psn, c.aux, c.ext = m.SrcQP, m.DstQP, uint32(m.Size)<<16|uint32(m.Payload)
+	c.ecn, c.ttl, c.flags, c.common = uint8(m.Kind), m.Opcode, m.Prio, m.DSCP
+	c = q.add(pool)
+	c.sent = 0
+	c.psn, c.aux, c.ext = uint32(m.SrcPort)<<16|uint32(m.DstPort), uint32(m.InPort)<<16|uint32(m.Quanta), 0
+	c.ecn, c.ttl, c.flags, c.common = m.Classes, 0, 0, 0
+}
+
+// lookup returns the number of what a frame has in common with others, giving
+// it one if there is room.
+func (q *packed) lookup(m *packet.Packet) uint8 {
+	h := *m
+	h.Sent, h.PSN, h.Aux, h.Ext, h.ECN, h.TTL, h.Flags = 0, 0, 0, 0, 0, 0, 0
+	free := uint8(wide)
+	for i := range q.common {
+		if q.uses[i] == 0 {
+			free = uint8(i)
+		} else if k := &q.common[i]; k.SrcQP == m.SrcQP && k.Src == m.Src && *k == h {
+			q.uses[i]++
+			return uint8(i)
+		}
+	}
+	if free != wide {
+		q.uses[free], q.common[free] = 1, h
+	}
+	return free
+}
+
+// add returns a new cell at the end.
+func (q *packed) add(pool *chunkPool) *cell {
+	if q.tail == nil || q.end == chunkCells {
+		c := pool.cells.take()
+		c.next = nil
+		if q.tail == nil {
+			q.head, q.first = c, 0
+		} else {
+			q.tail.next = c
+		}
+		q.tail, q.end = c, 0
+	}
+	q.end++
+	return &q.tail.cells[q.end-1]
+}
+
+// front returns the first frame; it holds until the next push.
+func (q *packed) front() *packet.Packet {
+	if !q.open {
+		q.open = true
+		at := cursor{q.head, q.first}
+		q.unpack(&at, &q.out)
+	}
+	return &q.out
+}
+
+// pop removes the first frame.
+func (q *packed) pop(pool *chunkPool) {
+	q.open = false
+	n := 1
+	if i := q.head.cells[q.first].common; i != wide {
+		q.uses[i]--
+	} else {
+		n = 3
+	}
+	for range n {
+		q.first++
+		c := q.head
+		if c == q.tail && q.first == q.end {
+			q.head, q.tail = nil, nil
+		} else if q.first == chunkCells {
+			q.head, q.first = c.next, 0
+		} else {
+			continue
+		}
+		pool.cells.give(c)
+	}
+}
+
+// cursor is a place in a list of cells.
+type cursor struct {
+	chunk *cellChunk
+	i     uint8
+}
+
+func (c *cursor) next() *cell {
+	if c.i == chunkCells {
+		c.chunk, c.i = c.chunk.next, 0
+	}
+	c.i++
+	return &c.chunk.cells[c.i-1]
+}
+
+// unpack makes the frame at a place whole and moves on to the one behind it.
+func (q *packed) unpack(at *cursor, m *packet.Packet) {
+	c := at.next()
+	if c.common != wide {
+		*m = q.common[c.common]
+	} else {
+		b, d := at.next(), at.next()
+		*m = packet.Packet{Src: int32(b.sent >> 32), Dst: int32(b.sent), SrcQP: b.psn, DstQP: b.aux,
+			Size: uint16(b.ext >> 16), Payload: uint16(b.ext), Kind: packet.Kind(b.ecn), Opcode: b.ttl, Prio: b.flags, DSCP: b.common,
+			SrcPort: uint16(d.psn >> 16), DstPort: uint16(d.psn), InPort: uint16(d.aux >> 16), Quanta: uint16(d.aux), Classes: d.ecn}
+	}
+	m.Sent, m.PSN, m.Aux, m.Ext, m.ECN, m.TTL, m.Flags = c.sent, c.psn, c.aux, c.ext, c.ecn, c.ttl, c.flags
+}
+
+// each shows the frames from the front, until look returns false.
+func (q *packed) each(look func(m *packet.Packet) bool) {
+	at, end := cursor{q.head, q.first}, cursor{q.tail, q.end}
+	for at != end {
+		var m packet.Packet
+		if q.unpack(&at, &m); !look(&m) {
+			return
+		}
+	}
+}

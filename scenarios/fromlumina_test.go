@@ -1,0 +1,72 @@
+package scenarios
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"rdmasim/reports/metric"
+)
+
+// A Lumina file runs as it is: every event meets its packet once per message.
+func TestLumina(t *testing.T) {
+	s, err := Load("testdata/lumina.yml", nil)
+	require.NoError(t, err)
+	require.Equal(t, "lumina", s.Name)
+	run, _ := runOn(t, s, 1)
+	m, err := metric.Compute(run)
+	require.NoError(t, err)
+	require.Len(t, m.Faults, 3)
+	for _, f := range m.Faults {
+		assert.Equal(t, int64(3), f.Packets, "%s: once in each of three messages", f.Name)
+	}
+	assert.Equal(t, 6, m.Completions["success"])
+	assert.Equal(t, int64(9), *m.Packets.Dropped.Fault)
+}
+
+func TestLuminaMistakes(t *testing.T) {
+	good, err := os.ReadFile("testdata/lumina.yml")
+	require.NoError(t, err)
+	for _, c := range []struct{ old, new, want string }{
+		{"qpn: 1", "qpn: 2", "l.yml:26:13: traffic.data-pkt-events.2.qpn: 2: want a whole number from 0 to 1"},
+		{"psn: 9", "psn: 10", "l.yml:26:21: traffic.data-pkt-events.2.psn: 10: want a whole number from 0 to 9"},
+		{"type: bit-error", "type: bits", "l.yml:26:30: traffic.data-pkt-events.2.type: bits: want one of drop, ecn, bit-error"},
+		{"mtu: 1024", "mtu: 1000", "l.yml:16:8: traffic.mtu: 1000: want one of 256"},
+		{"message-size: 10240", "message-sizes: 1", "l.yml:12:1: traffic.message-size: is missing"},
+		{"num-qps: 2", "num-qps: 2,x", "l.yml:14:12: traffic.num-qps: 2,x: want a number of queue pairs"},
+		{"rdma-verb: write", "rdma-verb: push", "l.yml:13:14: traffic.rdma-verb: push: want write, send or read"},
+		{"num-msgs-per-qp: 3", "num-msgs-per-qp: 1000000", "l.yml:24:7: traffic.data-pkt-events.0: the events name 1000000 packets"},
+	} {
+		text := strings.Replace(string(good), c.old, c.new, 1)
+		require.NotEqual(t, string(good), text)
+		_, ok, err := FromLumina("l.yml", []byte(text))
+		assert.True(t, ok)
+		if assert.Error(t, err, c.new) {
+			assert.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
+		}
+	}
+	_, ok, err := FromLumina("s.yaml", []byte(small))
+	assert.False(t, ok)
+	assert.NoError(t, err)
+}
+
+// FuzzLumina looks for a file that brings the reader down, or makes a scenario
+// that cannot be read.
+func FuzzLumina(f *testing.F) {
+	good, err := os.ReadFile("testdata/lumina.yml")
+	require.NoError(f, err)
+	f.Add(good)
+	f.Add([]byte("traffic: {num-msgs-per-qp: 2, message-size: 5000, data-pkt-events: [{qpn: 0, psn: all, type: ecn}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, ok, err := FromLumina("l.yml", data)
+		if err != nil || !ok {
+			return
+		}
+		if _, err := Parse("l.yaml", text); err != nil {
+			require.NotContains(t, err.Error(), "not YAML")
+		}
+	})
+}

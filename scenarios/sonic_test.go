@@ -1,0 +1,177 @@
+package scenarios_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"rdmasim/fabric/switchconf"
+	"rdmasim/scenarios"
+	"rdmasim/sim"
+)
+
+const sonicDir = "../fabric/switchconf/testdata"
+
+func sonicFile(t testing.TB, name string) switchconf.File {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return switchconf.File{Name: filepath.Base(name), Data: data}
+}
+
+// around is a small scenario around a switch.
+const around = `
+topology: {star: {hosts: 4, rate: 100Gbps}}
+traffic: [incast: {senders: 3, receiver: h0, message: 64KB}]
+series: {interval: 0s}
+`
+
+// imported returns an import, and the scenario that its YAML makes.
+func imported(t *testing.T, files ...switchconf.File) (*scenarios.SonicImport, *scenarios.Spec) {
+	t.Helper()
+	im, err := scenarios.ImportSonic(files, switchconf.Options{})
+	require.NoError(t, err)
+	text, err := im.YAML()
+	require.NoError(t, err)
+	spec, err := scenarios.Parse("imported.yaml", append(text, around...))
+	require.NoError(t, err, "%s", text)
+	return im, spec
+}
+
+// same compares two switches by what is spelt out of them.
+func same(t *testing.T, want, got scenarios.SwitchSpec) {
+	t.Helper()
+	spell := func(w scenarios.SwitchSpec) string {
+		s := scenarios.Defaults()
+		s.Switch = w
+		s.Switch.Sonic = scenarios.SonicSpec{}
+		s.Topology, _ = scenarios.NewMember("topology", "star", "")
+		text, _, err := scenarios.Resolved(&s)
+		require.NoError(t, err)
+		return string(text)
+	}
+	assert.Equal(t, spell(want), spell(got))
+}
+
+func TestSonicYAMLIsTheSwitch(t *testing.T) {
+	names, err := filepath.Glob(sonicDir + "/*.json")
+	require.NoError(t, err)
+	reference, _ := filepath.Glob("../../shared/reference/data/sonic/*.json") // beside some checkouts
+	require.NotEmpty(t, names)
+	for _, n := range append(names, reference...) {
+		t.Run(filepath.Base(n), func(t *testing.T) {
+			im, spec := imported(t, sonicFile(t, n))
+			same(t, im.Switch, spec.Switch)
+			for _, f := range im.Fields {
+				assert.NotEmpty(t, f.Text, f.Path)
+				assert.Contains(t, []string{"used", "defaulted", "not expressed", "overridden", "unrelated"}, f.Status, "%s: %s", f.Path, f.Text)
+			}
+		})
+	}
+}
+
+func TestSonicMapping(t *testing.T) {
+	im, _ := imported(t, sonicFile(t, sonicDir+"/config_db.json"))
+	w := im.Switch
+	assert.Equal(t, []string{"Ethernet0", "Ethernet4", "Ethernet8", "Ethernet12"}, im.Ports)
+	assert.Equal(t, 208*sim.Byte, w.Buffer.Cell)
+	assert.Equal(t, []int{3, 4}, w.PFC.Priorities)
+	assert.Equal(t, 3, w.DSCPMap[26])
+	assert.Equal(t, map[int]int{1: 0, 2: 0, 5: 0, 6: 0}, w.TCToGroup, "only what does not keep its number")
+	assert.Equal(t, []int{6}, w.Scheduler.Strict)
+	require.Len(t, w.Buffer.Groups, 3)
+	g := w.Buffer.Groups[1]
+	assert.Equal(t, "0-2", g.Ports)
+	assert.Equal(t, []int{3, 4}, g.Groups)
+	assert.Equal(t, sim.Bytes(1248), g.Reserve, "Tomahawk: size is a guaranteed minimum")
+	assert.Equal(t, sim.Bytes(177632), g.Headroom.Value)
+	assert.Equal(t, "broadcom", w.Watchdog.Name)
+	require.Len(t, w.WRED, 1)
+	assert.Equal(t, "all", w.WRED[0].ECN)
+}
+
+// NVIDIA: size holds xon and xoff, unless headroom is shared.
+func TestSonicSizeByVendor(t *testing.T) {
+	config := func(hwsku, pool, size string) switchconf.File {
+		return switchconf.File{Name: "x.json", Data: fmt.Appendf(nil, `{"DEVICE_METADATA": {"localhost": {"hwsku": "%s"}},
+			"BUFFER_POOL": {"p": {"type": "both", "mode": "dynamic", "size": "10000000"%s}},
+			"BUFFER_PROFILE": {"f": {"pool": "p", "size": "%s", "xon": "19456", "xoff": "30720", "dynamic_th": "0"}},
+			"BUFFER_PG": {"Ethernet0|3": {"profile": "f"}}}`, hwsku, pool, size)}
+	}
+	for _, c := range []struct {
+		hwsku, pool, size string
+		reserve           sim.Bytes
+	}{
+		{"ACS-MSN2700", "", "50176", 19456},
+		{"ACS-MSN2700", `, "xoff": "1000000"`, "19456", 19456},
+		{"Arista-7060CX-32S", "", "1248", 1248},
+		{"Arista-7060CX-32S", "", "50176", 50176},
+		{"unknown", "", "50176", 19456},
+	} {
+		im, _ := imported(t, config(c.hwsku, c.pool, c.size))
+		g := im.Switch.Buffer.Groups[0]
+		assert.Equal(t, c.reserve, g.Reserve, "%v", c)
+		assert.Equal(t, sim.Bytes(30720), g.Headroom.Value, "%v", c)
+	}
+}
+
+func TestSonicKeyOfAScenario(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(sonicDir + "/config_db.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config_db.json"), data, 0o666))
+	parse := func(sw string) (*scenarios.Spec, error) {
+		return scenarios.Parse(filepath.Join(dir, "s.yaml"), []byte("switch: "+sw+around))
+	}
+	spec, err := parse(`{latency: 1us, sonic: {files: [config_db.json]}, pfc: {priorities: [3]}}`)
+	require.NoError(t, err)
+	assert.Equal(t, []int{3}, spec.Switch.PFC.Priorities, "keys beside it override the files")
+	assert.Equal(t, 208*sim.Byte, spec.Switch.Buffer.Cell)
+	assert.Equal(t, sim.Microsecond, spec.Switch.Latency)
+	assert.Len(t, spec.Switch.Sonic.SHA256, 64)
+
+	// What is resolved needs the files no more.
+	text, _, err := scenarios.Resolved(spec)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), spec.Switch.Sonic.SHA256)
+	again, err := scenarios.Parse(filepath.Join(t.TempDir(), "scenario.yaml"), text)
+	require.NoError(t, err)
+	assert.Equal(t, scenarios.Hash(spec), scenarios.Hash(again))
+
+	// Another content, another hash, though the switch is the same.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config_db.json"), append(data, '\n'), 0o666))
+	other, err := parse(`{latency: 1us, sonic: {files: [config_db.json]}, pfc: {priorities: [3]}}`)
+	require.NoError(t, err)
+	assert.NotEqual(t, scenarios.Hash(spec), scenarios.Hash(other))
+
+	for _, c := range []struct{ sw, want string }{
+		{`{sonic: {}}`, "switch.sonic: want files: a list of 1 to 32 names"},
+		{`{sonic: {files: [none.json]}}`, "s.yaml:1:26: switch.sonic.files.0: none.json: "},
+		{`{sonic: {files: [.]}}`, "is a directory: want a regular file"},
+		{`{sonic: {files: [config_db.json], platform: pdp11}}`, `switch.sonic.platform: pdp11: no ASIC is known for it`},
+		{`{sonic: {files: [config_db.json], sha256: abc}}`, `switch.sonic.sha256: abc: want 64 hexadecimal digits`},
+		{`{sonic: {files: [s.json]}}`, `s.json:1:11: the file ends where a name in quotes should stand`},
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "s.json"), []byte(`{"PORT": {`), 0o666))
+		_, err := parse(c.sw)
+		require.Error(t, err, c.sw)
+		assert.Contains(t, err.Error(), c.want)
+		assert.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// The switch of a SONiC file carries traffic.
+func TestSonicSwitchRuns(t *testing.T) {
+	for _, name := range []string{"config_db.json", "nvidia.json", "appldb.json"} {
+		_, spec := imported(t, sonicFile(t, filepath.Join(sonicDir, name)))
+		dir := filepath.Join(t.TempDir(), strings.TrimSuffix(name, ".json"))
+		_, err := scenarios.Run(context.Background(), spec, scenarios.Options{Out: dir})
+		require.NoError(t, err, name)
+	}
+}
