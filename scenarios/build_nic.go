@@ -31,6 +31,7 @@ func (w *world) addNIC(i int) error {
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}
 	c.TTL, c.Account = uint8(sp.TTL), s.Diagnosis
 	c.MaxRDAtomic = sp.MaxRDAtomic
+	c.Host = simnic.HostCosts(sp.Host)
 	switch sp.TimeoutPolicy {
 	case "jitter":
 		c.TimeoutPolicy = simnic.TimeoutJitter

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,7 +171,9 @@ func compareWithRun(t *testing.T, s *Spec, ran, read *trace.Run, sum *analysis.S
 		if name == trace.CountAcks || name == trace.CountCNPSent {
 			// An ACK or CNP that waits at a paused port has not been sent yet.
 			assert.LessOrEqual(t, got[name], want[name], name)
-			assert.GreaterOrEqual(t, got[name], want[name]-want[trace.CountPauseEpisodes], name)
+			if reads := slices.ContainsFunc(sum.QPs, func(q analysis.QP) bool { return q.Responses > 0 }); !reads { // behind a READ response ACKs become one
+				assert.GreaterOrEqual(t, got[name], want[name]-want[trace.CountPauseEpisodes], name)
+			}
 			continue
 		}
 		assert.Equal(t, want[name], got[name], name)

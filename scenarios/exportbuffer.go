@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -45,7 +46,12 @@ func (x *exporter) groups(p *exportPort, out *switchconf.Port) error {
 		if x.sp.Buffer.HeadroomPool == 0 {
 			x.rooms += f.Xoff.V
 		}
-		out.PGs = append(out.PGs, switchconf.PG{Index: g, Profile: switchconf.Of(x.addProfile(p, f))})
+		base := switchconf.AutoProfileName(p.rate, p.cable)
+		if old := p.base.PG(g); old != nil && old.Profile.V != "" {
+			base = old.Profile.V
+		}
+		name := addNamed(x, &x.sw.Profiles, base, f, func(f *switchconf.Profile) *string { return &f.Name })
+		out.PGs = append(out.PGs, switchconf.PG{Index: g, Profile: switchconf.Of(name)})
 	}
 	slices.SortFunc(out.PGs, func(a, b switchconf.PG) int { return a.Index - b.Index })
 	return nil
@@ -91,24 +97,23 @@ func (x *exporter) profile(p *exportPort, r *GroupRule, path string) (f switchco
 	return f, nil
 }
 
-// addProfile adds a profile unless there is one like it, and returns its name.
-func (x *exporter) addProfile(p *exportPort, f switchconf.Profile) string {
-	base := switchconf.AutoProfileName(p.rate, p.cable)
-	return addNamed(&x.sw.Profiles, base, f, func(f *switchconf.Profile) *string { return &f.Name })
-}
-
 // addNamed adds a thing to a list under a name of its own, unless the list has
-// one that differs only in its name; it returns the name.
-func addNamed[T any](list *[]T, base string, t T, name func(*T) *string) string {
-	for i := range *list {
-		o := (*list)[i]
+// one that differs only in its name; it returns the name. Where the switch has
+// names already, the one that is asked for goes before any that is alike.
+func addNamed[T any](x *exporter, list *[]T, base string, t T, name func(*T) *string) string {
+	same := func(o T) bool {
 		*name(&o) = *name(&t)
-		if reflect.DeepEqual(o, t) {
-			return *name(&(*list)[i])
-		}
+		return reflect.DeepEqual(o, t)
+	}
+	called := func(n string) int { return slices.IndexFunc(*list, func(o T) bool { return *name(&o) == n }) }
+	if i := called(base); i >= 0 && same((*list)[i]) {
+		return base
+	}
+	if i := slices.IndexFunc(*list, same); i >= 0 && (x.base == nil || called(base) >= 0) {
+		return *name(&(*list)[i])
 	}
 	free := base
-	for n := 2; slices.ContainsFunc(*list, func(o T) bool { return *name(&o) == free }); n++ {
+	for n := 2; called(free) >= 0; n++ {
 		free = fmt.Sprintf("%s_%d", base, n)
 	}
 	*name(&t) = free
@@ -155,14 +160,17 @@ func (x *exporter) queues(p *exportPort, out *switchconf.Port) error {
 		lossless[q] = true
 	}
 	for k := range 8 {
-		q := switchconf.Queue{Index: k}
-		if err := x.queueBuffer(p, k, lossless[k], &q); err != nil {
+		q, old := switchconf.Queue{Index: k}, &switchconf.Queue{}
+		if o := p.base.Queue(k); o != nil {
+			old = o
+		}
+		if err := x.queueBuffer(p, k, lossless[k], &q, old); err != nil {
 			return err
 		}
 		if w, ok := x.curve(p, k, curves); ok {
-			q.WRED = switchconf.Of(addNamed(&x.sw.WRED, azureLossless, w, func(w *switchconf.WRED) *string { return &w.Name }))
+			q.WRED = switchconf.Of(addNamed(x, &x.sw.WRED, cmp.Or(old.WRED.V, azureLossless), w, func(w *switchconf.WRED) *string { return &w.Name }))
 		}
-		x.schedule(p, k, &q)
+		x.schedule(p, k, &q, old)
 		out.Queues = append(out.Queues, q)
 	}
 	return nil
@@ -200,12 +208,15 @@ func wredOf(r *WREDRule) (w switchconf.WRED) {
 }
 
 // queueBuffer exports how much a queue may hold.
-func (x *exporter) queueBuffer(p *exportPort, k int, lossless bool, q *switchconf.Queue) error {
+func (x *exporter) queueBuffer(p *exportPort, k int, lossless bool, q, old *switchconf.Queue) error {
 	rule, path := x.sp.queueRule(), x.at+".buffer"
 	for i := range x.sp.Buffer.Queues {
 		if r := &x.sp.Buffer.Queues[i]; slices.Contains(r.Queues, k) && r.matches(p.index, p.rate, p.peer) {
 			rule, path = *r, fmt.Sprintf("%s.buffer.queues.%d", x.at, i)
 		}
+	}
+	if x.base != nil && old.Profile.V == "" {
+		return nil // the switch bounds this queue by nothing of its own
 	}
 	pools := len(x.sp.Buffer.Pools) > 0
 	f := switchconf.Profile{Size: switchconf.Of(rule.Reserve)}
@@ -247,12 +258,12 @@ func (x *exporter) queueBuffer(p *exportPort, k int, lossless bool, q *switchcon
 		}
 		f.DynamicTh = switchconf.Of(n)
 	}
-	q.Profile = switchconf.Of(addNamed(&x.sw.Profiles, name, f, func(f *switchconf.Profile) *string { return &f.Name }))
+	q.Profile = switchconf.Of(addNamed(x, &x.sw.Profiles, cmp.Or(old.Profile.V, name), f, func(f *switchconf.Profile) *string { return &f.Name }))
 	return nil
 }
 
 // schedule exports how a queue is served.
-func (x *exporter) schedule(p *exportPort, k int, q *switchconf.Queue) {
+func (x *exporter) schedule(p *exportPort, k int, q, old *switchconf.Queue) {
 	s := switchconf.Scheduler{}
 	switch {
 	case slices.Contains(p.schedule.Strict, k):
@@ -269,14 +280,20 @@ func (x *exporter) schedule(p *exportPort, k int, q *switchconf.Queue) {
 	if len(p.schedule.Groups) > 0 {
 		x.lack(k, "ets groups", fmt.Sprint(len(p.schedule.Groups)), "groups of queues are not exported")
 	}
-	q.Scheduler = switchconf.Of(addNamed(&x.sw.Schedulers, fmt.Sprintf("scheduler.%d", len(x.sw.Schedulers)), s, func(s *switchconf.Scheduler) *string { return &s.Name }))
+	if x.base != nil && old.Scheduler.V == "" && s.Type.V == switchconf.DWRR && s.Weight.V == 1 && !s.Max.IsSet() {
+		return // as a queue without a scheduler is served
+	}
+	q.Scheduler = switchconf.Of(addNamed(x, &x.sw.Schedulers, cmp.Or(old.Scheduler.V, fmt.Sprintf("scheduler.%d", len(x.sw.Schedulers))), s, func(s *switchconf.Scheduler) *string { return &s.Name }))
 }
 
 // maps exports the maps of a port.
 func (x *exporter) maps(p *exportPort, out *switchconf.Port) {
 	name := func(m *switchconf.Map) *string { return &m.Name }
-	add := func(list *[]switchconf.Map, m map[int]int, keys int, identity bool) switchconf.Value[string] {
+	add := func(list *[]switchconf.Map, old string, m map[int]int, keys int, identity bool) switchconf.Value[string] {
 		t := switchconf.Map{}
+		if x.base != nil && old == "" && len(m) == 0 {
+			return switchconf.Value[string]{} // the switch has no map, and needs none
+		}
 		for k := range keys {
 			to, ok := m[k]
 			if !ok && identity {
@@ -286,18 +303,18 @@ func (x *exporter) maps(p *exportPort, out *switchconf.Port) {
 				t.Entries = append(t.Entries, switchconf.Entry{Key: k, To: to})
 			}
 		}
-		return switchconf.Of(addNamed(list, azure, t, name))
+		return switchconf.Of(addNamed(x, list, cmp.Or(old, azure), t, name))
 	}
 	if p.maps.Trust == "pcp" {
-		out.PCPToTC = add(&x.sw.PCPToTC, p.maps.PCPMap, 8, true)
+		out.PCPToTC = add(&x.sw.PCPToTC, p.base.PCPToTC.V, p.maps.PCPMap, 8, true)
 	} else if len(p.maps.DSCPMap) > 0 {
-		out.DSCPToTC = add(&x.sw.DSCPToTC, p.maps.DSCPMap, 64, false)
+		out.DSCPToTC = add(&x.sw.DSCPToTC, p.base.DSCPToTC.V, p.maps.DSCPMap, 64, false)
 	}
-	out.TCToQueue = add(&x.sw.TCToQueue, p.maps.TCToQueue, 8, true)
-	out.TCToPG = add(&x.sw.TCToPG, p.maps.TCToGroup, 8, true)
-	out.PFCToQueue = add(&x.sw.PFCToQueue, p.maps.PFCToQueue, 8, true)
+	out.TCToQueue = add(&x.sw.TCToQueue, p.base.TCToQueue.V, p.maps.TCToQueue, 8, true)
+	out.TCToPG = add(&x.sw.TCToPG, p.base.TCToPG.V, p.maps.TCToGroup, 8, true)
+	out.PFCToQueue = add(&x.sw.PFCToQueue, p.base.PFCToQueue.V, p.maps.PFCToQueue, 8, true)
 	if len(p.maps.PFCToGroup) > 0 {
-		out.PFCToPG = add(&x.sw.PFCToPG, p.maps.PFCToGroup, 8, true)
+		out.PFCToPG = add(&x.sw.PFCToPG, p.base.PFCToPG.V, p.maps.PFCToGroup, 8, true)
 	}
 	for _, c := range slices.Sorted(maps.Keys(x.sp.ColorMap)) {
 		x.lack(-1, "color_map", fmt.Sprintf("DSCP %d: %s", c, x.sp.ColorMap[c]), "colours are not exported")

@@ -19,20 +19,39 @@ import (
 // switch; "" is the first one, if all are configured alike. asic is the short
 // name of a chip, "" where it is not known.
 func ExportSwitch(s *Spec, name, asic string) (*switchconf.Switch, []switchconf.Lack, error) {
-	g, err := s.graph()
+	x, err := exportSwitch(s, name, asic)
 	if err != nil {
 		return nil, nil, err
+	}
+	return x.sw, x.lacks, nil
+}
+
+// Export writes one switch of a scenario in a format. Where the scenario names
+// the files that the switch is configured by, it writes what differs from them,
+// if the format can.
+func Export(s *Spec, format, name, asic string) (*switchconf.Rendered, error) {
+	x, err := exportSwitch(s, name, asic)
+	if err != nil {
+		return nil, err
+	}
+	return switchconf.RenderOver(format, x.base, x.sw, x.lacks...)
+}
+
+func exportSwitch(s *Spec, name, asic string) (*exporter, error) {
+	g, err := s.graph()
+	if err != nil {
+		return nil, err
 	}
 	n := len(g.Nodes)
 	w := &world{spec: s, graph: g, ports: g.Ports(), swSpec: make([]*SwitchSpec, n), nicSpec: make([]*NICSpec, n), sizes: make([]simnic.FrameSizes, n), hostOf: make([]int, n)}
 	for i := range g.Nodes {
 		if err := w.resolve(i); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	node, err := w.exported(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	x := &exporter{w: w, node: node, sp: w.swSpec[node], at: "switch", sw: &switchconf.Switch{Hostname: switchconf.Of(g.Nodes[node].Name)}}
 	for k := range s.Switches {
@@ -41,9 +60,7 @@ func ExportSwitch(s *Spec, name, asic string) (*switchconf.Switch, []switchconf.
 		}
 	}
 	if read := x.sp.Sonic.read; read != nil { // files of SONiC say what ports are called
-		for _, p := range read.Switch.Ports {
-			x.names = append(x.names, p.Name)
-		}
+		x.base = read.Switch
 		if asic == "" {
 			asic = read.Switch.ASIC.V
 		}
@@ -51,14 +68,14 @@ func ExportSwitch(s *Spec, name, asic string) (*switchconf.Switch, []switchconf.
 	if asic != "" {
 		a := switchconf.LookupASIC(asic)
 		if a == nil {
-			return nil, nil, unknownASIC(asic)
+			return nil, unknownASIC(asic)
 		}
 		x.asic, x.sw.ASIC, x.sw.Cell = a, switchconf.Of(a.Name), switchconf.Of(a.Cell)
 	}
 	if err := x.all(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return x.sw, x.lacks, nil
+	return x, nil
 }
 
 func unknownASIC(name string) error {
@@ -107,7 +124,9 @@ type exporter struct {
 	sw    *switchconf.Switch
 	lacks []switchconf.Lack
 	rooms sim.Bytes // headroom and reserves of all ports
-	names []string  // of ports, where files of SONiC give them
+	// base is the switch of the files of SONiC that the scenario names, nil
+	// without them.
+	base *switchconf.Switch
 }
 
 // exportPort is a port that is being exported, with the rules that hold there.
@@ -121,6 +140,15 @@ type exportPort struct {
 	maps     MapSpec
 	schedule SchedulerSpec
 	watchdog Member
+	base     *switchconf.Port // the port of the files; one without anything where there are none
+}
+
+// basePort is the port of that number in the files of SONiC.
+func (x *exporter) basePort(i int) *switchconf.Port {
+	if x.base != nil && i < len(x.base.Ports) {
+		return &x.base.Ports[i]
+	}
+	return &switchconf.Port{}
 }
 
 // last returns the last rule that matches a port, nil when none does.
@@ -180,8 +208,9 @@ func (x *exporter) port(i int, q topology.Port) error {
 		p.watchdog = r.Watchdog
 	}
 	name := fmt.Sprintf("Ethernet%d", 4*i)
-	if i < len(x.names) {
-		name = x.names[i]
+	p.base = x.basePort(i)
+	if x.base != nil && i < len(x.base.Ports) {
+		name = p.base.Name
 	}
 	out := switchconf.Port{Name: name, Speed: switchconf.Of(p.rate), Cable: switchconf.Of(p.cable)}
 	if len(p.lossless) > 0 {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -126,4 +127,38 @@ func TestExportSwitchErrors(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = ExportSwitch(two, "", "")
 	require.ErrorContains(t, err, "switches are configured differently: name one of ")
+}
+
+// Where the scenario names the files of the switch, the patch is what differs:
+// nothing at first, and then the values that were tuned, at the keys that the
+// switch has.
+func TestExportOverFilesOfSonic(t *testing.T) {
+	const sonic = `name: x
+duration: 1ms
+topology: {star: {hosts: 4, rate: 100Gbps}}
+traffic: [{incast: {receiver: h0}}]
+switch:
+  sonic: {files: [../fabric/switchconf/testdata/config_db.json]}
+`
+	patch := func(more string) []string {
+		s, err := Parse("x.yaml", []byte(sonic+more))
+		require.NoError(t, err)
+		r, err := Export(s, "sonic-patch", "", "")
+		require.NoError(t, err)
+		var ops []string
+		for _, l := range r.Config {
+			if strings.Contains(l.Text, `"op"`) {
+				ops = append(ops, strings.Trim(l.Text, " [],"))
+			}
+		}
+		return ops
+	}
+	require.Empty(t, patch(""))
+	require.Equal(t, []string{
+		`{"op":"replace","path":"/WRED_PROFILE/AZURE_LOSSLESS/green_min_threshold","value":"400000"}`,
+		`{"op":"replace","path":"/WRED_PROFILE/AZURE_LOSSLESS/green_max_threshold","value":"1600000"}`,
+		`{"op":"replace","path":"/WRED_PROFILE/AZURE_LOSSLESS/green_drop_probability","value":"20"}`,
+	}, patch("  wred: [{queues: [3, 4], ecn: all, green: {min: 400KB, max: 1600KB, probability: 20%}}]\n"))
+	require.Equal(t, []string{`{"op":"replace","path":"/SCHEDULER/scheduler.1/weight","value":"40"}`},
+		patch("  scheduler: {strict: [6], weights: {0: 14, 3: 40, 4: 40}}\n"))
 }

@@ -25,8 +25,10 @@ func TestLibraryScenarios(t *testing.T) {
 			require.Regexp(t, "dropped|completed|pause_off|rnr", expect, e.Name)
 			continue
 		}
-		require.Contains(t, expect, "packets.dropped.lossless == 0")
-		require.Empty(t, notesThatMatter(s))
+		require.Contains(t, expect, "packets.dropped.lossless")
+		if !strings.Contains(expect, "dropped.lossy > 0") && !strings.HasPrefix(e.Name, "wrong-") {
+			require.Empty(t, notesThatMatter(s))
+		}
 	}
 }
 

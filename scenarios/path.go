@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"slices"
-
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
@@ -69,10 +67,6 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 		back.SrcPort, back.DstPort = sport, dport
 	}
 	home := w.walk(back)
-	taken := there // and, as if by one more link, into the memory of a slow host
-	if d := w.drainRate(w.routes.Endpoints()[dst].Node); d > 0 {
-		taken = append(slices.Clip(there), hop{rate: d})
-	}
 	full := sizes.Data(sizes.Payload, false, verbs.OpWrite, false)
 	answers := &w.sizes[w.routes.Endpoints()[dst].Node]
 	ack := sim.Bytes(answers.Ack)
@@ -92,7 +86,7 @@ func (w *world) path(src, dst int32, sport, dport uint16) simnic.Path {
 				return train(there, func(int) sim.Bytes { return sizes.Request(op) }, 1) +
 					train(home, func(int) sim.Bytes { return ack + simnic.SizeAtomicAck }, 1)
 			}
-			return ackTime + message(taken, sizes, length, op)
+			return ackTime + message(there, sizes, length, op)
 		},
 		Sent: func(length sim.Bytes, op verbs.Opcode) sim.Duration {
 			first := []hop{there[0]}
@@ -113,15 +107,6 @@ func message(hops []hop, sizes *simnic.FrameSizes, length sim.Bytes, op verbs.Op
 		}
 		return sizes.Data(int(payload), i == 0, op, i == n-1)
 	}, n)
-}
-
-// drainRate returns the rate at which a host takes packets from its NIC, 0 = that of
-// the line.
-func (w *world) drainRate(node int) sim.Rate {
-	if n := w.nicSpec[node]; n != nil {
-		return n.Drain
-	}
-	return 0
 }
 
 // walk lists the links of a packet's way.

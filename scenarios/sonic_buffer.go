@@ -146,6 +146,7 @@ func (m *sonicMapper) groupRule(g *switchconf.PG) GroupRule {
 		r.Headroom = AutoValue[sim.Bytes]()
 		r.XonOffset = DefaultSwitch().Buffer.XonOffset
 		m.use(g.Profile.From, "switch.buffer.groups.headroom")
+		m.assume("switch.buffer.groups.headroom", "auto", "priority groups whose profile is not known: headroom from the links of the scenario, and the threshold of switch.buffer.alpha, %v", m.w.Buffer.Alpha)
 		if th := m.sw.Lossless.DefaultDynamicTh; th.IsSet() {
 			r.Threshold = dynamicThreshold(th.V)
 			m.use(th.From, "switch.buffer.groups.threshold")

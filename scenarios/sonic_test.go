@@ -175,3 +175,32 @@ func TestSonicSwitchRuns(t *testing.T) {
 		require.NoError(t, err, name)
 	}
 }
+
+// Whatever a file of SONiC holds, importing it ends with a switch whose YAML
+// is read or refused with one error, and lint finds something to say or not.
+func FuzzSonic(f *testing.F) {
+	names, _ := filepath.Glob(sonicDir + "/*.json")
+	for _, n := range names {
+		f.Add(sonicFile(f, n).Data, "")
+	}
+	f.Add([]byte(`{"QUEUE": {"a|19": {"scheduler": "x", "wred_profile": "y"}}, "BUFFER_POOL": {"p": {"type": "both", "mode": "static", "size": "1099511627776", "xoff": "9"}}}`), "spc4")
+	f.Fuzz(func(t *testing.T, data []byte, platform string) {
+		im, err := scenarios.ImportSonic([]switchconf.File{{Name: "x.json", Data: data}}, switchconf.Options{Platform: platform})
+		if err != nil {
+			return
+		}
+		text, err := im.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec, err := scenarios.Parse("imported.yaml", append(text, around...)); err == nil {
+			scenarios.Lint(spec)
+		}
+		switchconf.Lint(im.Config, switchconf.LintContext{Files: true})
+		for _, x := range im.Fields {
+			if x.Text == "" || x.Status == "" || x.Status == "understood" {
+				t.Fatalf("%q is not explained: %q", x.Path, x.Status)
+			}
+		}
+	})
+}

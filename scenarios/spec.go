@@ -173,6 +173,7 @@ type NICSpec struct {
 	Recovery      string          `key:"recovery" oneof:"go_back_n,go_back_0,selective_repeat" doc:"what is sent again after a loss: from the lost packet on, the whole message, or what is lost alone (IRN)"`
 	Timeout       int             `key:"timeout" range:"0..31" doc:"local ACK timeout n: 4.096 us times 2^n; 0 = never"`
 	TimeoutPolicy string          `key:"timeout_policy" oneof:"exact,jitter,adaptive" doc:"when the local ACK timer of time T expires: at T, anywhere between T and 4T, or after 2, 4, 8 and 16 ms (adaptive retransmission)"`
+	Host          HostSpec        `key:"host" doc:"what the host's software takes, nothing by default"`
 	IRN           IRNSpec         `key:"irn" doc:"selective repeat"`
 	MaxRDAtomic   int             `key:"max_rd_atomic" range:"1..16" doc:"READs and atomics that a queue pair has outstanding"`
 	RetryCount    int             `key:"retry_count" range:"0..7" doc:"timeouts in a row before a queue pair fails"`
@@ -185,6 +186,14 @@ type NICSpec struct {
 	SourcePorts   string          `key:"source_ports" oneof:"hash,sequential,fixed" doc:"rule for UDP source ports: of hosts, QP and index; 10000 and up per pair of hosts; or one for all"`
 	PauseWatchdog sim.Duration    `key:"pause_watchdog" doc:"after a pause of its own has lasted so long, the NIC gives it up and drops what does not fit, until its host has caught up; 0s: never"`
 	NackInterval  sim.Duration    `key:"nack_interval" doc:"repeat a NAK for the same packet after this time; 0s = once per episode"`
+}
+
+// HostSpec is what a host's software takes: one core posts and polls.
+type HostSpec struct {
+	Post       sim.Duration `key:"post" doc:"time of the core to post a request"`
+	Doorbell   sim.Duration `key:"doorbell" doc:"from the end of posting until the NIC has the request"`
+	Poll       sim.Duration `key:"poll" doc:"time of the core to take a completion"`
+	Moderation sim.Duration `key:"moderation" doc:"a first completion waits so long for others before the host hears of them"`
 }
 
 // IRNSpec are the parameters of recovery selective_repeat.

@@ -69,11 +69,7 @@ func (a *app) export(f *exportFlags, format, scenario string) error {
 	if err != nil {
 		return inputError(err)
 	}
-	sw, lacks, err := scenarios.ExportSwitch(spec, f.node, strings.ToLower(f.asic))
-	if err != nil {
-		return inputError(fmt.Errorf("export: %w", err))
-	}
-	r, err := switchconf.Render(format, sw, lacks...)
+	r, err := scenarios.Export(spec, format, f.node, strings.ToLower(f.asic))
 	if err != nil {
 		return inputError(fmt.Errorf("export: %w", err))
 	}

@@ -57,38 +57,45 @@ func (sonicPatch) Render(v *View, r *Rendered) error {
 	if err := v.checkAlpha(); err != nil {
 		return err
 	}
-	db, err := sonicDB(v.Switch, r)
+	db, err := sonicDB(v.Switch, r, false)
 	if err != nil {
 		return err
 	}
+	ops := sonicOps(db)
+	if v.Base != nil {
+		if ops, err = sonicChanges(v.Base, db, r); err != nil {
+			return err
+		}
+	}
 	r.assume("sizes are bytes and probabilities per cent, as SONiC's YANG models have them: no kbytes anywhere")
-	r.assume("each table is there already: of one that is empty, add the whole table instead")
-	r.assume("keys are of single queues and groups: a range that the switch has, such as Ethernet0|3-4, must go")
+	if v.Base == nil {
+		r.assume("each table is there already: of one that is empty, add the whole table instead")
+		r.assume("keys are of single queues and groups: a range that the switch has, such as Ethernet0|3-4, must go")
+	} else {
+		r.assume("only what differs from the files that the scenario names is here: %d changes", len(ops))
+	}
 	const checkpoint = "before-rdmasim"
 	r.line(Hitless, "sudo config checkpoint %s", checkpoint)
 	n := 0
 	for _, e := range Effects {
-		var ops []string
-		for _, t := range db {
-			if effectOfTable(t.table) != e {
-				continue
-			}
-			for _, x := range t.entries {
-				ops = append(ops, sonicOp(t.table, x))
+		var lines []string
+		for _, op := range ops {
+			if effectOfTable(op.table) == e {
+				lines = append(lines, op.text)
 			}
 		}
-		if len(ops) == 0 {
+		if len(lines) == 0 {
 			continue
 		}
 		n++
 		file := fmt.Sprintf("rdmasim-%d.json", n)
 		r.line(e, "cat > %s <<'END_OF_PATCH'", file)
-		for i, op := range ops {
+		for i, op := range lines {
 			begin, end := " ", ","
 			if i == 0 {
 				begin = "["
 			}
-			if i == len(ops)-1 {
+			if i == len(lines)-1 {
 				end = "]"
 			}
 			r.line(e, "%s", begin+op+end)
@@ -101,11 +108,24 @@ func (sonicPatch) Render(v *View, r *Rendered) error {
 	return nil
 }
 
+// patchOp is one operation of a patch.
+type patchOp struct{ table, text string }
+
+// sonicOps adds every entry as a whole.
+func sonicOps(db []sonicTableOut) (ops []patchOp) {
+	for _, t := range db {
+		for _, x := range t.entries {
+			ops = append(ops, patchOp{t.table, sonicOp(t.table, x)})
+		}
+	}
+	return ops
+}
+
 // sonicOp is one operation of a patch. Its text is JSON in one line.
 func sonicOp(table string, x sonicEntry) string {
 	value := make([]string, len(x.fields))
 	for i, f := range x.fields {
-		value[i] = quoteJSON(f[0]) + ":" + quoteJSON(f[1])
+		value[i] = quoteJSON(f.name) + ":" + quoteJSON(f.text)
 	}
 	return fmt.Sprintf(`{"op":"add","path":%s,"value":{%s}}`, quoteJSON(pointer(table, x.key)), strings.Join(value, ","))
 }
@@ -123,7 +143,7 @@ func quoteJSON(s string) string {
 // say.
 func SONiCConfig(sw *Switch) ([]byte, []Rounding, error) {
 	r := &Rendered{}
-	db, err := sonicDB(sw, r)
+	db, err := sonicDB(sw, r, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +154,7 @@ func SONiCConfig(sw *Switch) ([]byte, []Rounding, error) {
 		for k, x := range t.entries {
 			fmt.Fprintf(&b, "%s\n    %s: {", comma(k), quoteJSON(x.key))
 			for j, f := range x.fields {
-				fmt.Fprintf(&b, "%s%s: %s", []string{"", ", "}[min(j, 1)], quoteJSON(f[0]), quoteJSON(f[1]))
+				fmt.Fprintf(&b, "%s%s: %s", []string{"", ", "}[min(j, 1)], quoteJSON(f.name), quoteJSON(f.text))
 			}
 			b.WriteString("}")
 		}
@@ -154,13 +174,18 @@ type sonicTableOut struct {
 
 type sonicEntry struct {
 	key    string
-	fields [][2]string
+	fields []sonicField
+	all    bool // what was not given too
 }
 
-// put adds a field that is given.
+// sonicField is a field with its text, and the pointer to where it stands in
+// the file that it was read from.
+type sonicField struct{ name, text, path string }
+
+// given adds a field that is given.
 func given[T any](x *sonicEntry, name string, v Value[T], text func(T) string) {
-	if v.IsGiven() {
-		x.fields = append(x.fields, [2]string{name, text(v.V)})
+	if v.IsGiven() || x.all && v.IsSet() {
+		x.fields = append(x.fields, sonicField{name, text(v.V), v.From.Path})
 	}
 }
 
@@ -177,9 +202,10 @@ func checkSONiCName(kind, name string) error {
 }
 
 // sonicDB turns a switch into tables, each in the order in which it is to be
-// written: what is referred to comes first.
-func sonicDB(sw *Switch, r *Rendered) ([]sonicTableOut, error) {
-	d := &sonicWriter{sw: sw, r: r}
+// written: what is referred to comes first. all: with what stands in for values
+// that nobody gave, and what the switch makes by itself.
+func sonicDB(sw *Switch, r *Rendered, all bool) ([]sonicTableOut, error) {
+	d := &sonicWriter{sw: sw, r: r, all: all}
 	for _, f := range []func() error{d.pools, d.profiles, d.wred, d.maps, d.schedulers, d.device, d.ports, d.rest} {
 		if err := f(); err != nil {
 			return nil, err
@@ -189,10 +215,13 @@ func sonicDB(sw *Switch, r *Rendered) ([]sonicTableOut, error) {
 }
 
 type sonicWriter struct {
-	sw *Switch
-	r  *Rendered
-	db []sonicTableOut
+	sw  *Switch
+	r   *Rendered
+	db  []sonicTableOut
+	all bool
 }
+
+func (d *sonicWriter) entry(key string) sonicEntry { return sonicEntry{key: key, all: d.all} }
 
 // add puts an entry into a table; one without fields only where empty says so.
 func (d *sonicWriter) add(table string, x sonicEntry, empty bool) {

@@ -13,7 +13,7 @@ func (d *sonicWriter) pools() error {
 		if err := checkSONiCName("buffer pool", p.Name); err != nil {
 			return err
 		}
-		x := sonicEntry{key: p.Name}
+		x := d.entry(p.Name)
 		given(&x, "type", p.Type, word[Direction])
 		given(&x, "mode", p.Mode, word[PoolMode])
 		given(&x, "size", p.Size, bytesText)
@@ -26,13 +26,13 @@ func (d *sonicWriter) pools() error {
 
 func (d *sonicWriter) profiles() error {
 	for _, p := range d.sw.Profiles {
-		if p.From.Kind == Computed {
+		if p.From.Kind == Computed && !d.all {
 			continue // the switch makes it
 		}
 		if err := checkSONiCName("buffer profile", p.Name); err != nil {
 			return err
 		}
-		x := sonicEntry{key: p.Name}
+		x := d.entry(p.Name)
 		given(&x, "pool", p.Pool, word[string])
 		given(&x, "size", p.Size, bytesText)
 		given(&x, "xon", p.Xon, bytesText)
@@ -52,7 +52,7 @@ func (d *sonicWriter) wred() error {
 		if err := checkSONiCName("WRED profile", w.Name); err != nil {
 			return err
 		}
-		x := sonicEntry{key: w.Name}
+		x := d.entry(w.Name)
 		given(&x, "ecn", w.ECN, word[ECNMode])
 		for c, k := range w.Colours {
 			n := Colour(c).String()
@@ -75,9 +75,9 @@ func (d *sonicWriter) maps() error {
 			if err := checkSONiCName("map", m.Name); err != nil {
 				return err
 			}
-			x := sonicEntry{key: m.Name}
+			x := d.entry(m.Name)
 			for _, e := range m.Entries {
-				x.fields = append(x.fields, [2]string{strconv.Itoa(e.Key), strconv.Itoa(e.To)})
+				x.fields = append(x.fields, sonicField{strconv.Itoa(e.Key), strconv.Itoa(e.To), e.From.Path})
 			}
 			d.add(t.table, x, true)
 		}
@@ -97,7 +97,7 @@ func (d *sonicWriter) schedulers() error {
 		if err := checkSONiCName("scheduler", s.Name); err != nil {
 			return err
 		}
-		x := sonicEntry{key: s.Name}
+		x := d.entry(s.Name)
 		given(&x, "type", s.Type, word[SchedulerType])
 		given(&x, "weight", s.Weight, weight)
 		given(&x, "cir", s.Min, rate)
@@ -113,11 +113,11 @@ func (d *sonicWriter) schedulers() error {
 // device writes what is no port's: only tables about queues and buffers. The
 // platform is what it is.
 func (d *sonicWriter) device() error {
-	x := sonicEntry{key: "AZURE"}
+	x := d.entry("AZURE")
 	given(&x, "mtu", d.sw.Lossless.MTU, bytesText)
 	given(&x, "small_packet_percentage", d.sw.Lossless.SmallPackets, d.percentText(-1))
 	d.add("LOSSLESS_TRAFFIC_PATTERN", x, false)
-	x = sonicEntry{key: "AZURE"}
+	x = d.entry("AZURE")
 	given(&x, "default_dynamic_th", d.sw.Lossless.DefaultDynamicTh, strconv.Itoa)
 	given(&x, "over_subscribe_ratio", d.sw.Lossless.OverSubscribe, strconv.Itoa)
 	d.add("DEFAULT_LOSSLESS_BUFFER_PARAMETER", x, false)
@@ -126,7 +126,7 @@ func (d *sonicWriter) device() error {
 
 // ports writes what is bound to ports.
 func (d *sonicWriter) ports() error {
-	cables := sonicEntry{key: "AZURE"}
+	cables := d.entry("AZURE")
 	for i := range d.sw.Ports {
 		p := &d.sw.Ports[i]
 		if err := checkSONiCName("port", strings.ReplaceAll(p.Name, "|", "")); err != nil {
@@ -152,12 +152,12 @@ func (d *sonicWriter) metres(l sim.Length) string {
 
 func (d *sonicWriter) port(p *Port) {
 	for _, g := range p.PGs {
-		if g.From.Kind == Computed {
+		if g.From.Kind == Computed && !d.all {
 			continue // the switch binds it
 		}
-		x := sonicEntry{key: fmt.Sprintf("%s|%d", p.Name, g.Index)}
+		x := d.entry(fmt.Sprintf("%s|%d", p.Name, g.Index))
 		given(&x, "profile", g.Profile, func(s string) string {
-			if g.Auto {
+			if g.Auto && !d.all {
 				return "NULL"
 			}
 			return s
@@ -165,22 +165,22 @@ func (d *sonicWriter) port(p *Port) {
 		d.add("BUFFER_PG", x, false)
 	}
 	for _, q := range p.Queues {
-		x := sonicEntry{key: fmt.Sprintf("%s|%d", p.Name, q.Index)}
+		x := d.entry(fmt.Sprintf("%s|%d", p.Name, q.Index))
 		given(&x, "profile", q.Profile, word[string])
 		d.add("BUFFER_QUEUE", x, false)
-		x = sonicEntry{key: x.key}
+		x = d.entry(x.key)
 		given(&x, "scheduler", q.Scheduler, word[string])
 		given(&x, "wred_profile", q.WRED, word[string])
 		d.add("QUEUE", x, false)
 	}
 	list := func(names []string) string { return strings.Join(names, ",") }
-	x := sonicEntry{key: p.Name}
+	x := d.entry(p.Name)
 	given(&x, "profile_list", p.IngressProfiles, list)
 	d.add("BUFFER_PORT_INGRESS_PROFILE_LIST", x, false)
-	x = sonicEntry{key: p.Name}
+	x = d.entry(p.Name)
 	given(&x, "profile_list", p.EgressProfiles, list)
 	d.add("BUFFER_PORT_EGRESS_PROFILE_LIST", x, false)
-	x = sonicEntry{key: p.Name}
+	x = d.entry(p.Name)
 	given(&x, "pfc_enable", p.PFCEnable, listText)
 	given(&x, "pfcwd_sw_enable", p.WatchdogEnable, listText)
 	for _, m := range []struct {
@@ -191,7 +191,7 @@ func (d *sonicWriter) port(p *Port) {
 		given(&x, m.name, m.v, word[string])
 	}
 	d.add("PORT_QOS_MAP", x, false)
-	x = sonicEntry{key: p.Name}
+	x = d.entry(p.Name)
 	given(&x, "action", p.Watchdog.Action, word[WatchdogAction])
 	given(&x, "detection_time", p.Watchdog.Detection, d.msText(100, 5000))
 	given(&x, "restoration_time", p.Watchdog.Restoration, d.msText(100, 60000))
@@ -208,11 +208,11 @@ func enable(on bool) string {
 
 // rest writes what ports share.
 func (d *sonicWriter) rest() error {
-	x := sonicEntry{key: "GLOBAL"}
+	x := d.entry("GLOBAL")
 	given(&x, "POLL_INTERVAL", d.sw.Watchdog.Poll, d.msText(100, 1000))
 	given(&x, "BIG_RED_SWITCH", d.sw.Watchdog.BigRedSwitch, enable)
 	d.add("PFC_WD", x, false)
-	x = sonicEntry{key: "global"}
+	x = d.entry("global")
 	given(&x, "dscp_to_tc_map", d.sw.GlobalDSCPToTC, word[string])
 	d.add("PORT_QOS_MAP", x, false)
 	return nil

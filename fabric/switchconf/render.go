@@ -80,6 +80,12 @@ func registerRenderer(name, doc string, r Renderer) bool {
 // Render writes a switch in a format, with what is known beforehand not to be
 // expressed. The error names the thing, the value and what would be valid.
 func Render(format string, sw *Switch, lacks ...Lack) (*Rendered, error) {
+	return RenderOver(format, nil, sw, lacks...)
+}
+
+// RenderOver is Render for a device that has the configuration base already:
+// formats that can change single values write only what differs.
+func RenderOver(format string, base, sw *Switch, lacks ...Lack) (*Rendered, error) {
 	e, err := Renderers.Lookup(format)
 	if err != nil {
 		return nil, fmt.Errorf("unknown export format %q: %swant one of %s", format, nearName(format, Renderers.Names()), strings.Join(Renderers.Names(), ", "))
@@ -92,6 +98,7 @@ func Render(format string, sw *Switch, lacks ...Lack) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.Base = base
 	out := &Rendered{Format: format, Switch: v.Name, Assumes: []string{}, Warnings: v.warnings(), Config: []Line{}, Verify: []string{}, Rollback: []string{}, Rounded: []Rounding{}, NotExpressed: []Lack{}, comment: r.Comment()}
 	if v.ASIC != nil {
 		out.assume("ASIC %s, cells of %d B", v.ASIC.Doc, v.ASIC.Cell)

@@ -36,7 +36,8 @@ const (
 type View struct {
 	Name   string
 	Switch *Switch
-	ASIC   *ASIC // nil when it is not known
+	Base   *Switch // what the switch has already, nil when that is not known
+	ASIC   *ASIC   // nil when it is not known
 	Poll   sim.Duration
 	Ports  []PortView
 	Lacks  []Lack // what a view does not have

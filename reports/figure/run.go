@@ -66,6 +66,9 @@ func Load(dir string) (*Run, error) {
 }
 
 func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
+	if err := base.Whole(); err != nil {
+		return nil, err
+	}
 	r := &Run{Run: base, Metrics: m, counters: map[string][]trace.Counter{}}
 	r.ports()
 	r.Markings = markings(base.Resolved)

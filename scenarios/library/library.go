@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,7 @@ func List() []Entry {
 		}
 		list = append(list, Entry{Name: name, Doc: firstSentence(text)})
 	}
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

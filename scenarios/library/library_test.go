@@ -27,7 +27,7 @@ func TestEveryScenarioTeaches(t *testing.T) {
 		for comment < len(lines) && strings.HasPrefix(lines[comment], "#") {
 			comment++
 		}
-		require.GreaterOrEqual(t, comment, 6, e.Name)
+		require.GreaterOrEqual(t, comment, 5, e.Name)
 		require.Contains(t, lines, "name: "+e.Name)
 		require.Contains(t, lines, "expect:")
 		for _, line := range lines {

@@ -81,6 +81,21 @@ func (r *Run) ReadJSON(name string, v any) (ok bool, err error) {
 	return true, nil
 }
 
+// Whole says what is missing of the tables of which the manifest has rows: such
+// a run directory is damaged. A table without rows may be absent.
+func (r *Run) Whole() error {
+	rows := r.Manifest.Rows
+	for _, t := range []struct {
+		name string
+		rows int64
+	}{{FileFlows, rows.Flows}, {FileSeries, rows.Points}, {FileEvents, rows.Events}, {FileCounters, rows.Counters}} {
+		if _, err := os.Stat(r.Path(t.name)); t.rows > 0 && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is missing, and %s says that it has %d rows: the run directory is damaged", r.Path(t.name), FileManifest, t.rows)
+		}
+	}
+	return nil
+}
+
 // Perf reads perf.json; ok is false if the run has none.
 func (r *Run) Perf() (p Perf, ok bool, err error) {
 	ok, err = r.ReadJSON(FilePerf, &p)

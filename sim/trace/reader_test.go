@@ -142,6 +142,9 @@ func TestErrorsNameFileLineAndValue(t *testing.T) {
 		dir := fresh()
 		require.NoError(t, os.Remove(filepath.Join(dir, name)))
 		assert.ErrorContains(t, readAll(dir), filepath.Join(dir, name)+": no such file")
+		r, err := Open(dir)
+		require.NoError(t, err)
+		assert.ErrorContains(t, r.Whole(), filepath.Join(dir, name)+" is missing, and manifest.json says that it has")
 	}
 	_, err := Open(t.TempDir())
 	assert.ErrorContains(t, err, "is not a run directory: it has no manifest.json")

@@ -149,6 +149,8 @@ type Config struct {
 	// EndpointName returns the host of an endpoint.
 	EndpointName func(int32) string
 
+	Host HostCosts
+
 	// Memory is what the NICs of a fabric share to carry real bytes; nil = sizes
 	// are all that is simulated, and there is no verbs.Device.
 	Memory *Memory

@@ -18,6 +18,7 @@ const (
 	kindDrain                                      // a slow host has taken a packet
 	kindClient                                     // an application's timer
 	kindSent                                       // the last packet of a message has left that nobody acknowledges
+	kindDeliver                                    // a host takes a completion
 	kindCM                                         // a message of connection management is not answered
 	kindReceive                                    // a receive that was posted late is ready
 	kindPauseWatchdog                              // a pause of the NIC's own has lasted for long
@@ -60,6 +61,10 @@ type NIC struct {
 	id          trace.ObjectID
 	jitter      *sim.Rand
 	cm          *cmNIC
+	coreAt      sim.Time // the host's core is busy until then
+	heardAt     sim.Time // the host hears of completions
+	deliveries  []delivery
+	delivered   int   // of deliveries
 	regions     []*mr // by key
 	keys        int
 	nextAddr    uint64
@@ -424,6 +429,8 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 				n.offer(q)
 			}
 		}
+	case kindDeliver:
+		n.deliver()
 	case kindCM:
 		n.onCMTimer(uint32(arg))
 	case kindDrain:

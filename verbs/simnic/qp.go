@@ -28,6 +28,7 @@ type message struct {
 	first    uint64 // packet numbers, counted over the life of the queue pair
 	last     uint64
 	posted   sim.Time
+	ready    sim.Time // the NIC has it; only where hosts cost time
 	retx     uint64
 	time     *messageTime // nil until its first packet leaves
 	tag      string
@@ -56,6 +57,7 @@ type qp struct {
 	accepted bool
 	special  bool // not WRITEs and SENDs of a sized connection alone
 	closing  bool
+	hosted   bool  // its requests take time to reach the NIC
 	next     int32 // in the ready list
 	waitAt   sim.Time
 	handle   *QP

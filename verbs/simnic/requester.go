@@ -52,7 +52,11 @@ func (q *qp) startAt() sim.Time {
 	if q.resp != nil && q.resp.waiting() {
 		return q.availAt
 	}
-	return max(q.availAt, q.holdAt)
+	at := max(q.availAt, q.holdAt)
+	if q.hosted && q.nxt < q.end {
+		at = max(at, q.msgs[q.find(q.nxt)].ready)
+	}
+	return at
 }
 
 // mayStart reports whether the request that comes next may begin: READs and

@@ -257,7 +257,12 @@ func (n *NIC) control(port int, m *packet.Packet) {
 
 // complete hands a completion to the application.
 func (n *NIC) complete(q *qp, wc verbs.WorkCompletion) {
-	if q.handle != nil {
+	if q.handle == nil {
+		return
+	}
+	if n.cfg.Host.Poll > 0 || n.cfg.Host.Moderation > 0 {
+		n.later(q, wc)
+	} else {
 		n.clients[q.client].OnCompletion(q.handle, wc)
 	}
 }

@@ -35,9 +35,8 @@ func (s *stream) countAnswer(v *view, f *capture.Frame) {
 	if f.Info().Verb == capture.VerbReadResponse {
 		v.answers.readPackets++
 		v.answers.readBytes += uint64(f.Payload)
-		if f.CE() {
-			v.counts.ce++
-		}
+		v.answers.ce += uint64(bit(f.CE()))
+		v.answers.ect += uint64(bit(f.ECT()))
 		return
 	}
 	switch y := f.Ext.AETH.Syndrome; {

@@ -122,12 +122,15 @@ func (a *Analyzer) checkAck(s, r *stream, f *capture.Frame, number uint64) {
 
 // checkMSN judges the order of message sequence numbers.
 func (a *Analyzer) checkMSN(s *stream, f *capture.Frame) {
+	if f.Info().Verb != capture.VerbAck {
+		return // responses to READs are made before they are sent
+	}
 	st := &s.answers
 	msn := f.Ext.AETH.MSN
 	if st.msnKnown {
 		a.checks[ruleMSN].Tested++
 		d := capture.PSNDelta(msn, st.msn)
-		if d < 0 && d > -jump && f.Info().Verb == capture.VerbAck {
+		if d < 0 && d > -jump {
 			a.violated(ruleMSN, s, "MSN %d after %d", msn, st.msn)
 		}
 		if d < 0 {

@@ -72,13 +72,14 @@ func (a *Analyzer) streamCounters(t *counterTable, s *stream) {
 			t.add(dst, -1, trace.CountNaks, 0)
 		}
 	}
-	if n := s.answers.readBytes; n > 0 { // READ responses carry data
-		t.add(dst, -1, trace.CountPayloadDelivered, float64(n))
+	if up.answers.readPackets > 0 {
+		got := &down.answers
 		t.add(src, -1, trace.CountDataSent, float64(up.answers.readPackets))
-		t.add(dst, -1, trace.CountDataDelivered, float64(down.answers.readPackets))
-		if !s.requests {
-			t.add(dst, -1, trace.CountCEReceived, float64(down.counts.ce))
-		}
+		t.add(dst, -1, trace.CountDataDelivered, float64(got.readPackets))
+		t.add(dst, -1, trace.CountPayloadDelivered, float64(got.readBytes))
+		t.add(dst, -1, trace.CountCEReceived, float64(got.ce))
+		t.add(dst+"/arrivals", -1, trace.CountECNEligible, float64(got.ect))
+		t.add(dst+"/arrivals", -1, trace.CountECNMarked, float64(got.ce))
 	}
 	ack := &s.answers
 	if naks := ack.sequenceNaks + ack.otherNaks; ack.acks+naks+ack.rnrs+ack.atomicAcks > 0 {

@@ -110,6 +110,7 @@ type viewCounts struct {
 type viewAnswers struct {
 	acks, naks, rnrs, cnps uint64
 	readPackets, readBytes uint64
+	ce, ect                uint64 // of READ responses
 }
 
 // viewOf returns the view of an interface, nil where there are too many.
