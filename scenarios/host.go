@@ -74,6 +74,25 @@ func (idle) Start(h workload.Host) { h.Done() }
 
 // attach plans the traffic and puts its instances on the hosts.
 func (w *world) attach(files func(string) ([]byte, error)) error {
+	plans, err := w.plan(files)
+	if err != nil {
+		return err
+	}
+	for k, plan := range plans {
+		kind := w.spec.Traffic[k].Name
+		for i, node := range w.hosts {
+			h := &host{w: w, nic: w.nics[node], node: node, number: i, kind: kind, name: fmt.Sprintf("%s%d", kind, k), inst: plan[i]}
+			if h.inst == nil {
+				h.inst = idle{}
+			}
+			h.client = w.nics[node].Attach(h)
+		}
+	}
+	return nil
+}
+
+// plan returns the instances of every workload by number of host.
+func (w *world) plan(files func(string) ([]byte, error)) ([]map[int]workload.Instance, error) {
 	c := &workload.Context{Duration: w.spec.Duration, Warmup: w.spec.Warmup, Rand: w.rand, File: files}
 	if w.spec.hpcc() {
 		c.MaxMessage = sim.TiB
@@ -97,44 +116,40 @@ func (w *world) attach(files func(string) ([]byte, error)) error {
 		return 0, fmt.Errorf("unknown host %q: the topology has %s", name, someNames(c.Hosts))
 	}
 	if len(w.spec.Traffic) > 255 {
-		return fmt.Errorf("traffic: %d workloads: want at most 255", len(w.spec.Traffic))
+		return nil, fmt.Errorf("traffic: %d workloads: want at most 255", len(w.spec.Traffic))
 	}
+	plans := make([]map[int]workload.Instance, len(w.spec.Traffic))
 	for k := range w.spec.Traffic {
-		if err := w.attachOne(c, k); err != nil {
-			return w.spec.at(fmt.Sprintf("traffic.%d", k), err)
+		plan, err := w.planOne(c, k)
+		if err != nil {
+			return nil, w.spec.at(fmt.Sprintf("traffic.%d", k), err)
 		}
+		plans[k] = plan
 	}
-	return nil
+	return plans, nil
 }
 
-func (w *world) attachOne(c *workload.Context, k int) error {
+func (w *world) planOne(c *workload.Context, k int) (map[int]workload.Instance, error) {
 	t := &w.spec.Traffic[k]
 	e, err := workload.Workloads.Lookup(t.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	load, err := e.Build(t.Params)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.Rand = w.planRand(k)
 	var offers []workload.Offer
 	c.Offer = func(o workload.Offer) { offers = append(offers, o) }
 	plan, err := load.Plan(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.checkOffers(offers); err != nil {
-		return fmt.Errorf("%s: %w", t.Name, err)
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	for i, node := range w.hosts {
-		h := &host{w: w, nic: w.nics[node], node: node, number: i, kind: t.Name, name: fmt.Sprintf("%s%d", t.Name, k), inst: plan[i]}
-		if h.inst == nil {
-			h.inst = idle{}
-		}
-		h.client = w.nics[node].Attach(h)
-	}
-	return nil
+	return plan, nil
 }
 
 // planRand returns the streams from which entry k of the traffic is planned:

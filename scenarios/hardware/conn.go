@@ -1,0 +1,327 @@
+package hardware
+
+import (
+	"errors"
+	"fmt"
+
+	"rdmasim/scenarios/workload"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+	"rdmasim/verbs"
+)
+
+// conn is one end of a connection: a queue pair with the memory of its messages.
+type conn struct {
+	w     *world
+	app   *app
+	end   *endpoint
+	peer  *conn
+	qp    verbs.QueuePair
+	depth int // of the workload, 0 = unlimited
+
+	src, dst *region // memory that is sent from, and that peers write into
+	hw       int     // requests in the hardware queue
+	room     int     // of that queue
+	sends    slots
+	recvs    slots
+	waiting  []verbs.WorkRequest // no place in the hardware queue yet
+	number   int                 // among those that its host has made, from 1
+	closed   bool
+	failed   bool
+}
+
+// psn is the number of the first packet.
+func (c *conn) psn() uint32 { return c.qp.QPN() * 0x9e3779b1 & 0xffffff }
+
+// region is registered memory; it is replaced by a larger one when a message
+// needs that, and kept as long as requests may use it.
+type region struct {
+	mr  verbs.MemoryRegion
+	old []verbs.MemoryRegion
+}
+
+// minRegion is what a region has at first.
+const minRegion = 1 << 20
+
+func (r *region) grow(e *endpoint, n sim.Bytes) error {
+	if r.mr != nil && sim.Bytes(len(r.mr.Bytes())) >= n {
+		return nil
+	}
+	size := uint64(minRegion)
+	for size < uint64(n) {
+		size *= 2
+	}
+	mr, err := e.pd.RegisterMemory(verbs.MRParams{Length: size, Access: verbs.LocalWrite | verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic})
+	if err != nil {
+		return err
+	}
+	if r.mr != nil {
+		r.old = append(r.old, r.mr)
+	}
+	r.mr = mr
+	return nil
+}
+
+func (r *region) free() error {
+	var errs []error
+	for _, m := range append(r.old, r.mr) {
+		if m != nil {
+			errs = append(errs, m.Deregister())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// slots number outstanding requests.
+type slots struct {
+	list []slot
+	free []uint32
+}
+
+type slot struct {
+	wr     verbs.WorkRequest
+	length sim.Bytes
+	posted sim.Time
+	id     uint64
+	used   bool
+}
+
+func (s *slots) take(v slot) uint64 {
+	v.used = true
+	if n := len(s.free); n > 0 {
+		i := s.free[n-1]
+		s.free = s.free[:n-1]
+		s.list[i] = v
+		return uint64(i)
+	}
+	s.list = append(s.list, v)
+	return uint64(len(s.list) - 1)
+}
+
+func (s *slots) give(i uint64) (slot, bool) {
+	if i >= uint64(len(s.list)) || !s.list[i].used {
+		return slot{}, false
+	}
+	v := s.list[i]
+	s.list[i] = slot{}
+	s.free = append(s.free, uint32(i))
+	return v, true
+}
+
+// maxQueue bounds the queues of one queue pair; what a workload posts beyond
+// waits in software.
+const maxQueue = 256
+
+// connect makes a connection between two hosts.
+func (w *world) connect(a *app, p workload.ConnParams) (here, there *conn, err error) {
+	if err := w.checkPath(a.host, p.Peer); err != nil {
+		return nil, nil, err
+	}
+	if here, err = w.newConn(a, p.Depth); err != nil {
+		return nil, nil, err
+	}
+	if there, err = w.newConn(w.apps[a.load][p.Peer], p.Depth); err != nil {
+		return nil, nil, err
+	}
+	here.peer, there.peer = there, here
+	mtu := min(here.end.mtu, there.end.mtu)
+	for _, c := range [...]*conn{here, there} {
+		if err := w.ready1(c, mtu, p.Priority); err != nil {
+			return nil, nil, fmt.Errorf("%s to %s: %w", w.traffic.Hosts[a.host], w.traffic.Hosts[p.Peer], err)
+		}
+	}
+	w.made[a.host]++
+	here.number = w.made[a.host]
+	return here, there, w.onConnect(here)
+}
+
+func (w *world) newConn(a *app, depth int) (*conn, error) {
+	e := w.ends[w.endOf[a.host]]
+	c := &conn{w: w, app: a, end: e, depth: depth, src: &region{}, dst: &region{}}
+	queue := min(maxQueue, e.attr.MaxQPWR)
+	var err error
+	c.qp, err = e.pd.CreateQP(verbs.QPParams{Service: verbs.RC, SendCQ: e.cq, RecvCQ: e.cq,
+		Capacity: verbs.Capacity{SendWR: queue, RecvWR: queue, SendSGE: 1, RecvSGE: 1}})
+	if err != nil {
+		return nil, err
+	}
+	c.room = queue
+	e.conns[c.qp.QPN()] = c
+	return c, errors.Join(c.src.grow(e, 1), c.dst.grow(e, 1))
+}
+
+// ready1 brings one queue pair from RESET to RTS.
+func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
+	n := &w.spec.NIC
+	psn, peerPSN := c.psn(), c.peer.psn()
+	dscp := n.DSCP
+	if priority >= 0 && priority != n.Priority {
+		dscp = priority << 3
+	}
+	rd := uint8(min(c.end.attr.MaxRDAtomic, c.peer.end.attr.MaxDestRDAtomic, 16))
+	for _, step := range []struct {
+		attr verbs.QPAttr
+		mask verbs.AttrMask
+	}{
+		{verbs.QPAttr{State: verbs.StateInit, Port: 1, Access: verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic | verbs.LocalWrite},
+			verbs.AttrState | verbs.AttrPKeyIndex | verbs.AttrPort | verbs.AttrAccess},
+		{verbs.QPAttr{State: verbs.StateRTR, PathMTU: mtu, DestQPN: c.peer.qp.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: 16, MinRNRTimer: uint8(n.RNRTimer),
+			AH: verbs.AHAttr{DGID: c.peer.end.gid, SGIDIndex: c.end.index, Port: 1, HopLimit: 64, TrafficClass: uint8(dscp<<2) | 2}}, // ECT(0)
+			verbs.AttrState | verbs.AttrAV | verbs.AttrPathMTU | verbs.AttrDestQPN | verbs.AttrRQPSN | verbs.AttrMaxDestRD | verbs.AttrMinRNRTimer},
+		{verbs.QPAttr{State: verbs.StateRTS, SQPSN: psn, Timeout: uint8(n.Timeout), RetryCount: uint8(n.RetryCount), RNRRetry: uint8(n.RNRRetry), MaxRDAtomic: rd},
+			verbs.AttrState | verbs.AttrSQPSN | verbs.AttrTimeout | verbs.AttrRetryCount | verbs.AttrRNRRetry | verbs.AttrMaxRDAtomic},
+	} {
+		if err := c.qp.Modify(step.attr, step.mask); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) QPN() uint32 { return c.qp.QPN() }
+
+func (c *conn) State() verbs.State {
+	if c.closed {
+		return verbs.StateReset
+	}
+	return c.qp.State()
+}
+
+// PostSend posts a request, or keeps it until the hardware queue has room.
+func (c *conn) PostSend(wr verbs.WorkRequest) error {
+	n := wr.Bytes()
+	outstanding := c.hw + len(c.waiting)
+	switch {
+	case c.closed:
+		return fmt.Errorf("%w: the connection is closed", verbs.ErrInvalid)
+	case wr.SGList != nil:
+		return fmt.Errorf("%w: on a connection the provider finds the memory", verbs.ErrInvalid)
+	case n < 0 || n > c.end.port.MaxMessage:
+		return fmt.Errorf("%w: message of %v, the port takes %v", verbs.ErrInvalid, n, c.end.port.MaxMessage)
+	case c.depth > 0 && outstanding >= c.depth:
+		return verbs.ErrNoMemory
+	}
+	c.w.busy++
+	c.waiting = append(c.waiting, wr)
+	c.push()
+	return nil
+}
+
+// push hands waiting requests to the hardware.
+func (c *conn) push() {
+	for len(c.waiting) > 0 && c.hw < c.room && c.w.err == nil {
+		wr := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		if err := c.post(wr); err != nil {
+			c.w.fail(fmt.Errorf("posting %v on %s: %w", wr.Opcode, c.end.info.Name, err))
+			return
+		}
+	}
+}
+
+func (c *conn) post(wr verbs.WorkRequest) error {
+	n := wr.Length
+	if err := errors.Join(c.src.grow(c.end, n), c.peer.dst.grow(c.peer.end, n)); err != nil {
+		return err
+	}
+	c.w.flowID++
+	id := c.sends.take(slot{wr: wr, length: n, posted: c.w.clock.now(), id: c.w.flowID})
+	h := verbs.WorkRequest{WRID: id, Opcode: wr.Opcode, Signaled: true, Solicited: wr.Solicited, Fence: wr.Fence, Imm: wr.Imm,
+		CompareAdd: wr.CompareAdd, Swap: wr.Swap, SGList: []verbs.SGE{{Addr: c.src.mr.Addr(), Length: uint32(n), LKey: c.src.mr.LKey()}}}
+	if n == 0 {
+		h.SGList = nil
+	}
+	if !wr.Opcode.IsSend() {
+		h.RemoteAddr, h.RKey = c.peer.dst.mr.Addr(), c.peer.dst.mr.RKey()
+	}
+	c.hw++
+	_, err := c.qp.PostSend(h)
+	return err
+}
+
+// PostRecv adds a receive.
+func (c *conn) PostRecv(wrid uint64, length sim.Bytes) error {
+	if c.closed {
+		return fmt.Errorf("%w: the connection is closed", verbs.ErrInvalid)
+	}
+	if err := c.dst.grow(c.end, length); err != nil {
+		return err
+	}
+	id := c.recvs.take(slot{wr: verbs.WorkRequest{WRID: wrid}, length: length})
+	_, err := c.qp.PostRecv(verbs.RecvRequest{WRID: id | recvBit, SGList: []verbs.SGE{{Addr: c.dst.mr.Addr(), Length: uint32(length), LKey: c.dst.mr.LKey()}}})
+	if err != nil {
+		c.recvs.give(id)
+	}
+	return err
+}
+
+// recvBit tells receives from sends in the number of a request.
+const recvBit = 1 << 63
+
+// completed handles a completion of the hardware.
+func (c *conn) completed(wc *verbs.WorkCompletion, now sim.Time) {
+	if wc.WRID&recvBit != 0 {
+		s, ok := c.recvs.give(wc.WRID &^ recvBit)
+		if !ok {
+			return
+		}
+		out := *wc
+		out.WRID, out.Recv = s.wr.WRID, true
+		c.app.inst.OnCompletion(c.app, c, out)
+		return
+	}
+	s, ok := c.sends.give(wc.WRID)
+	if !ok {
+		return
+	}
+	c.hw--
+	c.w.busy--
+	c.w.finish(c, &s, wc.Status, now)
+	c.push()
+	if s.wr.Signaled || wc.Status != verbs.StatusSuccess {
+		out := *wc
+		out.WRID, out.Opcode, out.Length = s.wr.WRID, s.wr.Opcode, s.length
+		c.app.inst.OnCompletion(c.app, c, out)
+	}
+	if wc.Status != verbs.StatusSuccess {
+		c.flush(now)
+	}
+}
+
+// flush ends what waits in software behind a request that failed.
+func (c *conn) flush(now sim.Time) {
+	if !c.failed {
+		c.failed = true
+		c.w.sink.Event(trace.Event{Time: now, Kind: trace.EventQPState, Object: c.w.names.Lookup(c.w.traffic.Hosts[c.app.host]), Prio: -1, Cause: fmt.Sprintf("qp%d ERROR", c.QPN())})
+	}
+	for len(c.waiting) > 0 {
+		wr := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		c.w.busy--
+		c.w.flowID++
+		s := slot{wr: wr, length: wr.Length, posted: now, id: c.w.flowID}
+		c.w.finish(c, &s, verbs.StatusWRFlush, now)
+		c.app.inst.OnCompletion(c.app, c, verbs.WorkCompletion{WRID: wr.WRID, Status: verbs.StatusWRFlush, Opcode: wr.Opcode, QPN: c.QPN()})
+	}
+}
+
+// finish writes the row of a message.
+func (w *world) finish(c *conn, s *slot, status verbs.Status, now sim.Time) {
+	f := trace.Flow{ID: s.id, Src: w.traffic.Hosts[c.app.host], Dst: w.traffic.Hosts[c.peer.app.host], QP: c.QPN(), Workload: w.traffic.Kinds[c.app.load],
+		Verb: s.wr.Opcode.String(), Bytes: s.length, Start: s.posted, End: now, Status: status.String(), Tag: s.wr.Tag}
+	if status == verbs.StatusSuccess {
+		f.Delivered = s.length
+		w.payload[c.app.host] += int64(s.length)
+		if now >= sim.Time(w.spec.Warmup) {
+			w.total += int64(s.length)
+		}
+	}
+	w.sink.Flow(f)
+}
+
+// Close lets outstanding requests finish; the queue pair goes with the run.
+func (c *conn) Close() { c.closed = true }
+
+func (c *conn) destroy() error {
+	return errors.Join(c.qp.Destroy(), c.src.free(), c.dst.free())
+}

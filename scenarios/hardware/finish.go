@@ -1,0 +1,88 @@
+package hardware
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"syscall"
+
+	"rdmasim/fabric/netem"
+	"rdmasim/scenarios"
+	"rdmasim/sim/trace"
+)
+
+func sortedConns(m map[uint32]*conn) []*conn {
+	list := slices.Collect(maps.Values(m))
+	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.QPN(), b.QPN()) })
+	return list
+}
+
+// counters reads the hardware counters of all devices in use.
+func (w *world) counters() ([]netem.Counters, error) {
+	all := make([]netem.Counters, len(w.ends))
+	for i, e := range w.ends {
+		if e == nil {
+			continue
+		}
+		c, err := netem.HardwareCounters("/", e.info.Name, 1)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = c
+	}
+	return all, nil
+}
+
+// known translates counters of drivers into those of a run; Soft-RoCE's names
+// first, then mlx5's. What is not here keeps its own name.
+var known = map[string]string{
+	"sent_pkts": trace.CountTxPackets, "out_of_seq_request": trace.CountOutOfSequence, "retry_exceeded_err": "retry_exceeded",
+	"out_of_sequence": trace.CountOutOfSequence, "np_cnp_sent": trace.CountCNPSent, "rp_cnp_handled": trace.CountCNPHandled,
+	"np_ecn_marked_roce_packets": trace.CountCEReceived, "local_ack_timeout_err": trace.CountTimeouts,
+}
+
+// finishDirectory writes rows, counters and what the run cost.
+func (w *world) finishDirectory(out *trace.Writer, before []netem.Counters, res *scenarios.Result) error {
+	if err := out.Drain([]*trace.Sink{&w.sink}); err != nil {
+		return err
+	}
+	after, err := w.counters()
+	if err != nil {
+		return err
+	}
+	var list []trace.Counter
+	for i, e := range w.ends {
+		if e == nil {
+			continue
+		}
+		d := after[i].Sub(before[i])
+		object := e.info.Name
+		for _, k := range slices.Sorted(maps.Keys(d)) {
+			name := k
+			if n, ok := known[k]; ok {
+				name = n
+			}
+			list = append(list, trace.Counter{Object: object, Prio: -1, Name: name, Value: float64(d[k])})
+		}
+	}
+	for _, in := range w.faults {
+		list = append(list, trace.Counter{Object: "fault/" + in.name, Prio: -1, Name: trace.CountFaultPackets, Value: float64(in.hit)})
+	}
+	list = append(list, trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPayloadDelivered, Value: float64(w.total)})
+	out.Counters(list)
+	perf := trace.Perf{Wall: res.Wall, Workers: 1, Host: trace.ThisHost()}
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {
+		perf.CPU = float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+		perf.PeakRSS = u.Maxrss * 1024
+	}
+	if err := out.JSON(trace.FilePerf, perf); err != nil {
+		return err
+	}
+	end := trace.ManifestEnd{Simulated: res.End, Partial: res.Partial}
+	if res.Partial {
+		end.Reason = "interrupted"
+	}
+	res.Fingerprint, err = out.Finish(end)
+	return err
+}

@@ -1,0 +1,144 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Job is what a guest does between boot and power off.
+type Job struct {
+	Script   string            // run by /bin/dash in the shared folder, as root
+	Programs map[string]string // path in the guest (without leading slash) to file of the host
+	Share    string            // folder of the host, /share in the guest
+	Console  io.Writer         // gets what the guest prints; nil = nowhere
+	Timeout  time.Duration     // for all of it; 0 = 200 s
+	MemoryMB int               // 0 = 1024
+}
+
+// ErrGuest is wrapped by the error of a guest that did not come to the end of
+// its script.
+var ErrGuest = errors.New("the guest did not finish")
+
+// Run boots the image, runs the job's script, and returns its exit status.
+// Software emulation is used unless the host has a usable /dev/kvm.
+func (im Image) Run(ctx context.Context, j Job) (int, error) {
+	tmp, err := os.MkdirTemp("", "rdmasim-guest-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(tmp)
+	share := j.Share
+	if share == "" {
+		share = tmp
+	}
+	initrd, err := im.withJob(tmp, j)
+	if err != nil {
+		return 0, err
+	}
+	done := filepath.Join(share, "exit")
+	if err := os.Remove(done); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, err
+	}
+	timeout := j.Timeout
+	if timeout == 0 {
+		timeout = 200 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	memory := j.MemoryMB
+	if memory == 0 {
+		memory = 1024
+	}
+	qemu, err := look("qemu-system-x86_64")
+	if err != nil {
+		return 0, err
+	}
+	c := exec.CommandContext(ctx, qemu, "-M", "pc", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "1", "-m", strconv.Itoa(memory),
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
+		"-kernel", im.Kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 quiet mitigations=off nokaslr rdinit=/init",
+		"-virtfs", "local,path="+strings.ReplaceAll(share, ",", ",,")+",mount_tag=share,security_model=none")
+	tail := &lastLines{next: j.Console}
+	c.Stdout, c.Stderr = tail, tail
+	c.WaitDelay = 2 * time.Second
+	err = c.Run()
+	b, readErr := os.ReadFile(done)
+	switch {
+	case readErr == nil:
+	case ctx.Err() != nil:
+		return 0, fmt.Errorf("%w within %v: %w; its last lines:\n%s", ErrGuest, timeout, ctx.Err(), tail)
+	default:
+		return 0, fmt.Errorf("%w: %w; its last lines:\n%s", ErrGuest, errors.Join(err, readErr), tail)
+	}
+	status, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0, fmt.Errorf("%w: exit status %q", ErrGuest, b)
+	}
+	return status, nil
+}
+
+// withJob returns the image followed by an archive of the job's own files.
+func (im Image) withJob(tmp string, j Job) (string, error) {
+	path := filepath.Join(tmp, "initrd")
+	out, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	base, err := os.Open(im.Initrd)
+	if err != nil {
+		return "", err
+	}
+	defer base.Close()
+	if _, err := io.Copy(out, base); err != nil {
+		return "", err
+	}
+	files := map[string]string{}
+	for to, from := range j.Programs {
+		files[to] = from
+	}
+	if err := closure(files); err != nil {
+		return "", err
+	}
+	a := newArchive(out)
+	for _, to := range sorted(files) {
+		if err := a.file(to, files[to]); err != nil {
+			return "", err
+		}
+	}
+	if err := a.text("run.sh", j.Script+"\n"); err != nil {
+		return "", err
+	}
+	if err := a.close(); err != nil {
+		return "", err
+	}
+	return path, out.Close()
+}
+
+// lastLines keeps the end of what is written, and hands all of it on.
+type lastLines struct {
+	next io.Writer
+	tail []byte
+}
+
+func (l *lastLines) Write(p []byte) (int, error) {
+	l.tail = append(l.tail, p...)
+	if n := len(l.tail) - 4096; n > 0 {
+		l.tail = append(l.tail[:0], l.tail[n:]...)
+	}
+	if l.next != nil {
+		if _, err := l.next.Write(p); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+func (l *lastLines) String() string { return strings.TrimSpace(string(l.tail)) }

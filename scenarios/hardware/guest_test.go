@@ -1,0 +1,133 @@
+package hardware
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rdmasim/reports/metric"
+	"rdmasim/scenarios/hardware/guest"
+)
+
+// TestGuest boots a machine with two Soft-RoCE devices and runs there what needs
+// real queue pairs: the tests of verbs/ibv and fabric/netem, and the commands
+// of the binary. One boot serves all of it.
+func TestGuest(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("skipped: the guest needs Linux on amd64")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	log := testLog{t, new([]byte)}
+	if guest.CanInstall() {
+		if err := guest.Install(ctx, log); err != nil {
+			t.Skipf("skipped: what the guest needs cannot be installed, so that real queue pairs were not tested: %v", err)
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir()
+	}
+	im, err := guest.Build(ctx, filepath.Join(cache, "rdmasim", "guest"), log)
+	if err != nil {
+		t.Skipf("skipped: no guest can be built here, so that real queue pairs were not tested: %v", err)
+	}
+	dir := t.TempDir()
+	programs := map[string]string{}
+	for _, pkg := range []string{"verbs/ibv", "fabric/netem"} {
+		out := filepath.Join(dir, filepath.Base(pkg)+".test")
+		build(ctx, t, "test", "-c", "-o", out, "rdmasim/"+pkg)
+		programs["t/"+filepath.Base(out)] = out
+	}
+	build(ctx, t, "build", "-o", filepath.Join(dir, "rdmasim"), "rdmasim/cmd/rdmasim")
+	programs["usr/bin/rdmasim"] = filepath.Join(dir, "rdmasim")
+	script, err := os.ReadFile("testdata/guest.sh")
+	require.NoError(t, err)
+	scenarios, err := filepath.Glob("testdata/*.yaml")
+	require.NoError(t, err)
+	for _, s := range scenarios {
+		programs["t/"+filepath.Base(s)] = s
+	}
+	share := t.TempDir()
+	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log})
+	require.NoError(t, err)
+	require.Zero(t, status, "the script failed in the guest")
+	checkResults(t, share)
+}
+
+func build(ctx context.Context, t *testing.T, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// testLog passes what is written to the log of the test, line by line.
+type testLog struct {
+	t    *testing.T
+	rest *[]byte
+}
+
+func (l testLog) Write(p []byte) (int, error) {
+	*l.rest = append(*l.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(*l.rest, []byte{'\n'})
+		if !ok {
+			return len(p), nil
+		}
+		l.t.Log(strings.TrimRight(string(line), "\r"))
+		*l.rest = rest
+	}
+}
+
+// checkResults looks at what the guest has brought out.
+func checkResults(t *testing.T, share string) {
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(share, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	for _, want := range []string{"--- PASS: TestHardwareOperations", "--- PASS: TestHardwareDatagram", "--- PASS: TestHardwareRNR"} {
+		require.Contains(t, read("ibv.out"), want)
+	}
+	require.Contains(t, read("netem.out"), "--- PASS: TestHardwareLeavesNothing")
+	require.Regexp(t, `rxe0 +rdma_rxe +roce0 +1 +4: ACTIVE .* 10\.7\.0\.1 \(index 1\) +yes`, read("devices.out"))
+
+	clean, err := metric.Load(filepath.Join(share, "run-clean"))
+	require.NoError(t, err)
+	require.Equal(t, "hardware", clean.Run.Mode)
+	require.EqualValues(t, 80, clean.Flows.Completed)
+	require.EqualValues(t, 40*64000+40*256, clean.Flows.Bytes)
+	require.Nil(t, clean.PFC.Xoff, "Soft-RoCE knows no pauses: not measured is not 0")
+	require.Nil(t, clean.CNP.Sent)
+	require.FileExists(t, filepath.Join(share, "run-clean", "report", "index.html"))
+	require.Contains(t, read("doctor.out"), "an RDMA message comes back in")
+	require.Contains(t, read("ping.out"), "p99.9")
+	require.Contains(t, read("pingud.out"), "p99.9")
+
+	loss, err := metric.Load(filepath.Join(share, "run-loss"))
+	require.NoError(t, err)
+	require.EqualValues(t, 30, loss.Flows.Completed)
+	require.Len(t, loss.Faults, 1)
+	require.Positive(t, loss.Faults[0].Packets, "what the queue counted as dropped")
+	blocked, err := metric.Load(filepath.Join(share, "run-blocked"))
+	require.NoError(t, err)
+	require.Equal(t, 1, blocked.Completions["retry_exceeded"])
+
+	require.Equal(t, read("before.txt"), read("after.txt"), "a run has left something behind")
+	require.Equal(t, read("before.txt"), read("killed.txt"), "a killed run has left something behind")
+	require.Contains(t, read("during.txt"), "netem", "the run that was killed had faults in place")
+	require.Contains(t, read("dry.out"), "tc qdisc add dev roce0 root")
+	if dir := os.Getenv("RDMASIM_GUEST_OUT"); dir != "" {
+		require.NoError(t, os.CopyFS(dir, os.DirFS(share)))
+	}
+}

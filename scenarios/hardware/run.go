@@ -1,0 +1,349 @@
+package hardware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"rdmasim/fabric/netem"
+	"rdmasim/scenarios"
+	"rdmasim/scenarios/workload"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+	"rdmasim/verbs"
+	"rdmasim/verbs/ibv"
+)
+
+// Options of a run that are not part of the scenario.
+type Options struct {
+	Out      string    // run directory
+	Devices  []string  // HOST=DEVICE, or devices in the order of the hosts; empty = those of this machine in order
+	Poll     bool      // spin on the completion queues instead of sleeping until an event
+	DryRun   bool      // print what would change the host, and change and run nothing
+	Version  string    // of the program
+	Log      io.Writer // gets every command that changes the host; nil = nowhere
+	Progress func(scenarios.Progress)
+}
+
+// Run executes the traffic of a scenario with real queue pairs of this machine
+// and leaves a run directory of mode hardware. What the hardware does not tell
+// is left out of it, and shows as not measured.
+func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Result, err error) {
+	w, err := prepare(s, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if o.DryRun {
+		w.print(o.Log)
+		return &scenarios.Result{}, nil
+	}
+	out, err := w.create(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.faults) > 0 {
+		if w.injector, err = newInjector(o.Log); err != nil {
+			out.Abort()
+			return nil, err
+		}
+	}
+	before, err := w.counters()
+	if err != nil {
+		w.fail(err)
+	}
+	start := time.Now()
+	end, stopped := w.loop(ctx, o)
+	if w.injector != nil {
+		if err := w.stopFaults(); err != nil && !stopped {
+			w.fail(err)
+		}
+	}
+	if w.err != nil {
+		out.Abort()
+		return nil, w.err
+	}
+	res = &scenarios.Result{Dir: o.Out, Partial: stopped, End: end, Wall: time.Since(start).Seconds(), Workers: 1}
+	w.unfinished(end)
+	if err := w.finishDirectory(out, before, res); err != nil {
+		out.Abort()
+		return nil, err
+	}
+	return res, nil
+}
+
+// prepare plans the traffic and opens the devices. Nothing has been changed or
+// written when it fails.
+func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
+	traffic, err := scenarios.PlanTraffic(s)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := netem.ReadDevices("/")
+	if err != nil {
+		return nil, err
+	}
+	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts))}
+	if w.endOf, err = assign(traffic.Hosts, devices, o.Devices); err != nil {
+		return nil, &scenarios.InputError{Err: err}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	w.ends = make([]*endpoint, len(devices))
+	for _, d := range w.endOf {
+		if w.ends[d] == nil {
+			if w.ends[d], err = openEndpoint(&devices[d], verbs.MTUOf(sim.Bytes(s.NIC.PathMTU))); err != nil {
+				w.ends[d] = nil
+				return w, err
+			}
+		}
+	}
+	for _, h := range traffic.Hosts {
+		w.names.ID(h)
+	}
+	for k, plan := range traffic.Plans {
+		var row []*app
+		for i := range traffic.Hosts {
+			a := &app{w: w, host: i, load: k, inst: plan[i]}
+			if a.inst == nil {
+				a.inst = idle{}
+			}
+			row = append(row, a)
+		}
+		w.apps = append(w.apps, row)
+		w.left += len(row)
+	}
+	if err = w.inject(); err != nil {
+		return w, &scenarios.InputError{Err: err}
+	}
+	if err = w.refuse(); err != nil {
+		return w, &scenarios.InputError{Err: err}
+	}
+	return w, nil
+}
+
+// print lists what the faults would do.
+func (w *world) print(to io.Writer) {
+	for _, in := range w.faults {
+		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
+		if in.event != nil {
+			fmt.Fprintln(to, "# a rule of nftables at the receiver's ingress, once the queue pair is known")
+		}
+		for _, s := range in.sites {
+			for _, c := range s.changes {
+				fmt.Fprintf(to, "%s\n", c.Do)
+			}
+		}
+	}
+	fmt.Fprintln(to, "# afterwards, whatever happens")
+	for _, in := range w.faults {
+		for _, s := range in.sites {
+			for _, c := range s.changes {
+				if c.Undo != nil {
+					fmt.Fprintf(to, "%s\n", c.Undo)
+				}
+			}
+		}
+	}
+}
+
+// idle is the instance of a host that a workload leaves alone.
+type idle struct{ workload.Nop }
+
+func (idle) Start(h workload.Host) { h.Done() }
+
+// create begins the run directory.
+func (w *world) create(o Options) (*trace.Writer, error) {
+	yaml, tree, err := scenarios.Resolved(w.spec)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]string{"rdmasim": o.Version, "go": runtime.Version(), "kernel": kernelRelease()}
+	for i, d := range w.endOf {
+		e := w.ends[d]
+		versions["device of "+w.traffic.Hosts[i]] = fmt.Sprintf("%s (%s, firmware %s, %s, path MTU %d)", e.info.Name, e.info.Driver, orNone(e.info.Firmware), e.info.Netdev, e.mtu.Bytes())
+	}
+	out, err := trace.Create(o.Out, trace.Manifest{Name: w.spec.Name, Description: w.spec.Description, Mode: trace.ModeHardware, Seed: w.spec.Seed,
+		Versions: versions, Host: trace.ThisHost(), ScenarioHash: scenarios.Hash(w.spec), Warmup: trace.Seconds(w.spec.Warmup)}, w.names)
+	if err != nil {
+		return nil, &scenarios.InputError{Err: fmt.Errorf("run directory %s cannot be made: %w", o.Out, err)}
+	}
+	for name, data := range map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree} {
+		if err := out.File(name, data); err != nil {
+			out.Abort()
+			return nil, err
+		}
+	}
+	if err := out.Topology(w.traffic.Topology); err != nil {
+		out.Abort()
+		return nil, err
+	}
+	return out, nil
+}
+
+func kernelRelease() string {
+	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return "unknown"
+	}
+	return string(b[:max(len(b)-1, 0)])
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// loop is the reactor: timers, completions, sleep. It ends at the scenario's
+// duration, or when the traffic has ended, or with the context.
+func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool) {
+	limit := sim.Time(w.spec.Duration)
+	if w.spec.UntilDone {
+		limit = sim.Time(w.spec.MaxDuration)
+	}
+	w.clock = clock{time.Now()}
+	if bin := w.spec.Series.Interval; bin > 0 {
+		w.sample(max(bin, minBin), limit)
+	}
+	if w.injector != nil {
+		if err := w.startFaults(ctx, limit); err != nil {
+			w.fail(err)
+		}
+	}
+	for k := range w.apps {
+		for _, a := range w.apps[k] {
+			w.timers.add(0, func() { a.inst.Start(a) })
+		}
+	}
+	var channels []verbs.CompletionChannel
+	for _, e := range w.ends {
+		if e != nil {
+			channels = append(channels, e.ch)
+		}
+	}
+	if o.Poll {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	for w.err == nil {
+		now := w.clock.now()
+		switch {
+		case now >= limit:
+			return limit, false
+		case w.spec.UntilDone && w.left == 0 && w.busy == 0:
+			return now, false
+		case ctx.Err() != nil:
+			return now, true
+		}
+		if w.work(now) || o.Poll {
+			continue
+		}
+		w.sleep(channels, min(w.timers.next(), limit))
+	}
+	return w.clock.now(), true
+}
+
+// minBin is the shortest bin of series: a reactor that shares its core cannot
+// keep a shorter one.
+const minBin = sim.Millisecond
+
+// sample writes goodput, bin after bin.
+func (w *world) sample(bin sim.Duration, limit sim.Time) {
+	var tick func()
+	at := sim.Time(0)
+	tick = func() {
+		w.goodput(at, bin)
+		at = at.Add(bin)
+		if next := at.Add(bin); next <= limit {
+			w.timers.add(next, tick)
+		}
+	}
+	w.timers.add(at.Add(bin), tick)
+}
+
+// work does what is due and reports whether there was anything.
+func (w *world) work(now sim.Time) bool {
+	did := false
+	for n := 0; n < 64; n++ {
+		f, ok := w.timers.due(now)
+		if !ok {
+			break
+		}
+		f()
+		did = true
+	}
+	for _, e := range w.ends {
+		if e == nil {
+			continue
+		}
+		n, err := e.cq.Poll(e.wc)
+		if err != nil {
+			w.fail(fmt.Errorf("%s: %w", e.info.Name, err))
+			return true
+		}
+		at := w.clock.now()
+		for i := range n {
+			if c := e.conns[e.wc[i].QPN]; c != nil {
+				c.completed(&e.wc[i], at)
+			}
+		}
+		did = did || n > 0
+	}
+	return did
+}
+
+// sleep arms the completion queues and waits for an event, a timer, or a tenth
+// of a second. A completion that came before the arming is found by the next
+// round, which polls first.
+func (w *world) sleep(channels []verbs.CompletionChannel, until sim.Time) {
+	for _, e := range w.ends {
+		if e == nil {
+			continue
+		}
+		for {
+			cq, ok := e.ch.Event()
+			if !ok {
+				break
+			}
+			e.ch.AckEvents(cq, 1)
+		}
+		if err := e.cq.RequestNotify(false); err != nil {
+			w.fail(err)
+			return
+		}
+	}
+	if w.work(w.clock.now()) {
+		return
+	}
+	d := until.Sub(w.clock.now())
+	wait := min(time.Duration(d/sim.Nanosecond), 100*time.Millisecond)
+	if err := ibv.Wait(channels, wait); err != nil {
+		w.fail(err)
+	}
+}
+
+// unfinished writes the rows of messages that were outstanding at the end.
+func (w *world) unfinished(end sim.Time) {
+	for _, e := range w.ends {
+		if e == nil {
+			continue
+		}
+		for _, q := range sortedConns(e.conns) {
+			for i := range q.sends.list {
+				if s := &q.sends.list[i]; s.used {
+					w.sink.Flow(trace.Flow{ID: s.id, Src: w.traffic.Hosts[q.app.host], Dst: w.traffic.Hosts[q.peer.app.host], QP: q.QPN(), Workload: w.traffic.Kinds[q.app.load],
+						Verb: s.wr.Opcode.String(), Bytes: s.length, Start: min(s.posted, end), End: -1, Status: trace.StatusUnfinished, Tag: s.wr.Tag})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+# Runs in the guest, in the shared folder. Every part says what failed.
+bad=0
+part() {
+	name=$1; shift
+	"$@" > $name.out 2>&1 || { bad=1; echo "guest: $name failed: $*"; tail -n 40 $name.out; }
+}
+state() { tc qdisc show; nft list ruleset; ip rule show; ip -o link show; }
+export RDMASIM_GUEST=1
+part ibv /t/ibv.test -test.run Hardware -test.v
+part netem /t/netem.test -test.run Hardware -test.v
+part devices rdmasim hw devices
+part doctor rdmasim hw doctor --profile lossy
+part ping rdmasim hw ping rxe0 rxe1 --size 64B,4KB --count 20
+part pingud rdmasim hw ping rxe0 rxe1 --service ud --count 20
+part run rdmasim hw run /t/lab.yaml --out run-clean
+state > before.txt
+part loss rdmasim hw run /t/lab-loss.yaml --out run-loss --no-report
+part blocked rdmasim hw run /t/lab-blocked.yaml --out run-blocked --no-report
+part dry rdmasim hw run /t/lab-loss.yaml --dry-run
+state > after.txt
+
+rdmasim hw run /t/lab-long.yaml --out run-long > killed.out 2>&1 &
+pid=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sleep 0.5
+	state > during.txt
+	grep -q netem during.txt && break
+done
+kill -9 $pid
+sleep 3
+state > killed.txt
+cmp before.txt killed.txt || { bad=1; echo "guest: a killed run has left something behind"; }
+grep '^--- SKIP' *.out
+exit $bad
