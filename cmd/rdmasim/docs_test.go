@@ -88,7 +88,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	require.NoError(t, err)
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
-		if c.Name() == "completion" {
+		if c.Name() == "completion" || c.Hidden {
 			return // its shells have flags of cobra's own
 		}
 		if c.HasParent() {
