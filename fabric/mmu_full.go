@@ -83,6 +83,8 @@ func (b *mmu) passes(s *Switch, in, out int, g, q uint8, m *packet.Packet) bool 
 
 // admitFull charges a frame to its group and its queue and pauses the peer where a
 // threshold is reached. It returns why there was no room, "" if there was.
+//
+//nolint:funlen // steps in their order
 func (s *Switch) admitFull(in, out int, g, q uint8, gk, qk *class, m *packet.Packet) string {
 	b := s.full
 	gc, qc := &s.Cfg.Ports[in].MMU.Groups[g], &s.Cfg.Ports[out].MMU.Queues[q]

@@ -10,6 +10,7 @@ import (
 	"rdmasim/verbs/simnic"
 )
 
+//nolint:funlen // steps in their order
 func (w *world) addNIC(i int) error {
 	s, sp, node := w.spec, w.nicSpec[i], &w.graph.Nodes[i]
 	e, err := congestion.Algorithms.Lookup(sp.Congestion.Name)

@@ -123,9 +123,9 @@ func TestInjectedRootsAreNamed(t *testing.T) {
 		for _, r := range p.Roots[1:] {
 			require.Less(t, r.Paused, 0.2*p.Roots[0].Paused, "seed %d: %+v", seed, r)
 		}
-		before, after := map[string]float64{}, goodputs(t, run, "back")
+		after := goodputs(t, run, "back")
 		less, _ := runOn(t, parse(in.less), 1)
-		before = goodputs(t, less, "back")
+		before := goodputs(t, less, "back")
 		found := map[string]float64{}
 		for _, v := range p.Victims {
 			if v.Root != in.where {

@@ -51,6 +51,7 @@ func TestLibraryGoldens(t *testing.T) {
 			ok, err := m.Check(s.Expect)
 			require.NoError(t, err)
 			assert.True(t, ok, "%+v", m.Expect)
+			checkDiagnosis(t, e.Name, run)
 			simtest.Golden(t, "library/"+e.Name, figures(m))
 		})
 	}

@@ -17,6 +17,8 @@ const replayRate = 100 * sim.Gbps
 // times at which the capture saw them begin: one switch, a host for every
 // address, and a queue pair for every message. What was a READ or an atomic
 // operation is a WRITE of the host that the data came from.
+//
+//nolint:funlen // steps in their order
 func ReplayYAML(name string, r *analysis.Replay, rate sim.Rate) ([]byte, error) {
 	if len(r.Messages) == 0 {
 		return nil, fmt.Errorf("the capture holds no whole message")

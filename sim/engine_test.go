@@ -239,9 +239,8 @@ func (k *ticker) OnTimer(Kind, int, uint64) {
 
 // flood sends one message after the other, and answers none.
 type flood struct {
-	n    *Node[token]
-	got  int
-	send bool
+	n   *Node[token]
+	got int
 }
 
 func (f *flood) OnMessage(int, *token) { f.got++ }
@@ -295,7 +294,7 @@ func (b *bursty) OnMessage(_ int, m *token) { b.state = Mix64(b.state ^ m.id ^ u
 func (b *bursty) OnTimer(k Kind, port int, arg uint64) {
 	b.state = Mix64(b.state + uint64(b.n.Now()))
 	b.n.Send(0, b.n.Now().Add(Microsecond+Duration(b.state%1000)), &token{id: b.state})
-	gap := Duration(100 * Nanosecond)
+	gap := 100 * Nanosecond
 	if b.n.Now()/Time(100*Microsecond)%2 == 0 {
 		gap = 5 * Nanosecond
 	}

@@ -17,6 +17,7 @@ import (
 	"rdmasim/scenarios"
 )
 
+//nolint:funlen // steps in their order
 func newImportSonic(a *app) *cobra.Command {
 	var platform, out string
 	var asJSON bool

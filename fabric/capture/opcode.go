@@ -196,7 +196,7 @@ func describe(o Opcode) OpcodeInfo {
 	if o == OpcodeCNP {
 		return OpcodeInfo{Name: "Congestion Notification", Transport: t, Verb: VerbCNP, Place: Only}
 	}
-	if low >= uint8(operations) {
+	if low >= operations {
 		return info
 	}
 	op := &operationTable[low]

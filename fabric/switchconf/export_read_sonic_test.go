@@ -200,7 +200,8 @@ func readEcnconfig(t require.TestingT, text string, ports int) facts {
 		return number[p]
 	}
 	for _, line := range commands(text, "#") {
-		m, ok := scan(`sudo config checkpoint before-rdmasim`, line)
+		var m map[string]string
+		_, ok := scan(`sudo config checkpoint before-rdmasim`, line)
 		if ok {
 			continue
 		}

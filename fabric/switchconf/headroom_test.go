@@ -132,7 +132,7 @@ func TestHeadroomIsMonotone(t *testing.T) {
 		assert.GreaterOrEqual(t, g.Xoff, h.Xoff, "%+v", q)
 		assert.GreaterOrEqual(t, g.Size, h.Size, "%+v", q)
 		assert.GreaterOrEqual(t, float64(h.Xoff), h.Exact, "%+v", q)
-		assert.Less(t, int64(h.Cells-1)*int64(h.Cell), int64(h.Xoff))
+		assert.Less(t, (h.Cells-1)*int64(h.Cell), int64(h.Xoff))
 		for _, term := range h.Terms {
 			assert.NotEmpty(t, term.How)
 			assert.NotEmpty(t, term.Source)

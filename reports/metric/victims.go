@@ -78,6 +78,8 @@ func bothWays(w *trace.Way) []trace.Object { return append(slices.Clone(w.There)
 
 // findVictims looks for queue pairs that a root slowed down although they do not
 // cross it.
+//
+//nolint:funlen // steps in their order
 func (f *pauseTrack) findVictims(run *trace.Run, p *Pauses, roots []PauseRoot) error {
 	if len(f.roots) == 0 {
 		return nil

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"rdmasim/fabric/packet"
@@ -93,9 +92,6 @@ func (k Kinds) bits(otherwise uint16) (bits uint16) {
 	}
 	return bits
 }
-
-// has reports whether a kind is named.
-func (k Kinds) has(word Kind) bool { return slices.Contains(k, word) }
 
 func (f Frames) check() error {
 	if f.Class < -1 || f.Class > 7 {

@@ -138,7 +138,7 @@ func (c *Context) places(key string) string {
 	return names(list)
 }
 
-// Ports is the place of a setting of ports: all ports of switches or hosts, one
+// PortsAt is the place of a setting of ports: all ports of switches or hosts, one
 // port, or both ends of a link.
 type PortsAt struct {
 	Link   string `key:"link" doc:"both ends of the links A-B, or with A>B the port of A; * alone is every link"`

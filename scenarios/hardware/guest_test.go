@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rdmasim/reports/metric"
+	"rdmasim/reports/page"
 	"rdmasim/scenarios/hardware/guest"
 )
 
@@ -24,7 +25,7 @@ func TestGuest(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("skipped: the guest needs Linux on amd64")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
 	defer cancel()
 	log := testLog{t, new([]byte)}
 	if guest.CanInstall() {
@@ -57,7 +58,7 @@ func TestGuest(t *testing.T) {
 		programs["t/"+filepath.Base(s)] = s
 	}
 	share := t.TempDir()
-	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log})
+	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log, Timeout: 7 * time.Minute})
 	require.NoError(t, err)
 	require.Zero(t, status, "the script failed in the guest")
 	checkResults(t, share)
@@ -109,7 +110,7 @@ func checkResults(t *testing.T, share string) {
 	require.EqualValues(t, 40*64000+40*256, clean.Flows.Bytes)
 	require.Nil(t, clean.PFC.Xoff, "Soft-RoCE knows no pauses: not measured is not 0")
 	require.Nil(t, clean.CNP.Sent)
-	require.FileExists(t, filepath.Join(share, "run-clean", "report", "index.html"))
+	require.NoError(t, page.Write(filepath.Join(share, "run-clean")), "the report is drawn from the run directory alone")
 	require.Contains(t, read("doctor.out"), "an RDMA message comes back in")
 	require.Contains(t, read("ping.out"), "p99.9")
 	require.Contains(t, read("pingud.out"), "p99.9")

@@ -166,7 +166,6 @@ type world struct {
 	endOf   []int // by host
 	clock   clock
 	timers  timers
-	ready   []func() // what happens next, in order
 	apps    [][]*app // by workload and host
 	left    int      // instances that are not done
 	busy    int      // messages outstanding

@@ -15,14 +15,14 @@ type qpCap struct {
 }
 
 type qpInitAttr struct {
-	Context  uintptr `c:"qp_context"`
-	SendCQ   uintptr `c:"send_cq"`
-	RecvCQ   uintptr `c:"recv_cq"`
-	SRQ      uintptr `c:"srq"`
-	Cap      qpCap   `c:"cap"`
-	Type     uint32  `c:"qp_type"`
-	SigAll   int32   `c:"sq_sig_all"`
-	_padding [4]byte
+	Context uintptr `c:"qp_context"`
+	SendCQ  uintptr `c:"send_cq"`
+	RecvCQ  uintptr `c:"recv_cq"`
+	SRQ     uintptr `c:"srq"`
+	Cap     qpCap   `c:"cap"`
+	Type    uint32  `c:"qp_type"`
+	SigAll  int32   `c:"sq_sig_all"`
+	_       [4]byte
 }
 
 type globalRoute struct {
@@ -31,7 +31,7 @@ type globalRoute struct {
 	SGIDIndex    uint8     `c:"sgid_index"`
 	HopLimit     uint8     `c:"hop_limit"`
 	TrafficClass uint8     `c:"traffic_class"`
-	_padding     [1]byte
+	_            [1]byte
 }
 
 type ahAttr struct {
@@ -42,7 +42,7 @@ type ahAttr struct {
 	StaticRate  uint8       `c:"static_rate"`
 	IsGlobal    uint8       `c:"is_global"`
 	PortNum     uint8       `c:"port_num"`
-	_padding    [1]byte
+	_           [1]byte
 }
 
 type qpAttr struct {
@@ -96,11 +96,11 @@ type sendWR struct {
 }
 
 type recvWR struct {
-	ID       uint64  `c:"wr_id"`
-	Next     uintptr `c:"next"`
-	SGList   uintptr `c:"sg_list"`
-	NumSGE   int32   `c:"num_sge"`
-	_padding [4]byte
+	ID     uint64  `c:"wr_id"`
+	Next   uintptr `c:"next"`
+	SGList uintptr `c:"sg_list"`
+	NumSGE int32   `c:"num_sge"`
+	_      [4]byte
 }
 
 type workCompletion struct {
@@ -117,7 +117,7 @@ type workCompletion struct {
 	SLID      uint16 `c:"slid"`
 	SL        uint8  `c:"sl"`
 	PathBits  uint8  `c:"dlid_path_bits"`
-	_padding  [2]byte
+	_         [2]byte
 }
 
 type portAttr struct {
@@ -143,7 +143,7 @@ type portAttr struct {
 	LinkLayer   uint8  `c:"link_layer"`
 	Flags       uint8  `c:"flags"`
 	CapFlags2   uint16 `c:"port_cap_flags2"`
-	_padding    [2]byte
+	_           [2]byte
 }
 
 type deviceAttr struct {
@@ -190,11 +190,11 @@ type deviceAttr struct {
 }
 
 type srqInitAttr struct {
-	Context  uintptr `c:"srq_context"`
-	MaxWR    uint32  `c:"attr.max_wr"`
-	MaxSGE   uint32  `c:"attr.max_sge"`
-	Limit    uint32  `c:"attr.srq_limit"`
-	_padding [4]byte
+	Context uintptr `c:"srq_context"`
+	MaxWR   uint32  `c:"attr.max_wr"`
+	MaxSGE  uint32  `c:"attr.max_sge"`
+	Limit   uint32  `c:"attr.srq_limit"`
+	_       [4]byte
 }
 
 type asyncEvent struct {

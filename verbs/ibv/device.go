@@ -58,7 +58,7 @@ func (l *library) each(f func(dev uintptr, name string) (done bool, err error)) 
 			}
 			return err
 		}
-		defer call("ibv_free_device_list", l.freeDeviceList, list) //nolint:errcheck // returns nothing
+		defer call("ibv_free_device_list", l.freeDeviceList, list)
 		for _, dev := range unsafe.Slice((*uintptr)(pointer(list)), int(*n)) {
 			name, err := call("ibv_get_device_name", l.getDeviceName, dev)
 			if err != nil {

@@ -440,7 +440,7 @@ func (d *dialogue) inject(way, name string, get func(string, int) int) {
 	case "NAK_OPERATION":
 		m.Kind, m.Ext = packet.Nak, packet.SyndromeOperation
 	case "WRITE_MIDDLE":
-		m.Size = uint16(62 + m.Payload)
+		m.Size = 62 + m.Payload
 	default:
 		d.t.Fatalf("inject: unknown packet %q", name)
 	}

@@ -124,8 +124,6 @@ func inLab(t testing.TB, count int, change func(*Config), program func(l *lab)) 
 // sleep lets simulated time pass.
 func (l *lab) sleep(d sim.Duration) { l.yield(d) }
 
-func (l *lab) now() sim.Time { return l.wire.node.Now() }
-
 // open returns a context on a NIC.
 func (l *lab) open(i int) verbs.Context {
 	d, err := l.nics[i].Device()

@@ -102,6 +102,8 @@ func (n *NIC) schedule(p *nicPort, q *qp, at, now sim.Time) {
 }
 
 // sendData sends the next packet of a queue pair.
+//
+//nolint:funlen // steps in their order
 func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	if q.resp != nil && q.resp.waiting() {
 		n.sendResponse(port, p, q)

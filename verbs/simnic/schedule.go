@@ -15,6 +15,8 @@ type waiting struct {
 
 // transmit sends the next frame of a port, if it is free: pause frames first,
 // then control packets, then the queue pairs in turn.
+//
+//nolint:funlen // steps in their order
 func (n *NIC) transmit(port int) {
 	p := &n.ports[port]
 	now := n.node.Now()

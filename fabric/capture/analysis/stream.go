@@ -67,8 +67,6 @@ const (
 	causes
 )
 
-var causeNames = [causes]string{"unknown", "NAK", "RNR NAK", "timeout"}
-
 // fate is what the responder asked for last.
 type fate struct {
 	kind   cause
@@ -99,11 +97,11 @@ type view struct {
 
 // viewCounts are what passed an interface.
 type viewCounts struct {
-	data, again, late, duplicates, reordered uint64
-	gaps, missing                            uint64 // holes, and packets in them when they opened
-	payload                                  uint64
-	ce, ect                                  uint64
-	damaged                                  uint64 // with CRC errors, as the capture says
+	data, again, late, duplicates uint64
+	gaps, missing                 uint64 // holes, and packets in them when they opened
+	payload                       uint64
+	ce, ect                       uint64
+	damaged                       uint64 // with CRC errors, as the capture says
 }
 
 // viewAnswers are the answers that passed an interface.

@@ -12,7 +12,7 @@ part devices rdmasim hw devices
 part doctor rdmasim hw doctor --profile lossy
 part ping rdmasim hw ping rxe0 rxe1 --size 64B,4KB --count 20
 part pingud rdmasim hw ping rxe0 rxe1 --service ud --count 20
-part run rdmasim hw run /t/lab.yaml --out run-clean
+part run rdmasim hw run /t/lab.yaml --out run-clean --no-report
 state > before.txt
 part loss rdmasim hw run /t/lab-loss.yaml --out run-loss --no-report
 part blocked rdmasim hw run /t/lab-blocked.yaml --out run-blocked --no-report
