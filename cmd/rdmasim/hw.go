@@ -192,6 +192,7 @@ func newHWGuard() *cobra.Command {
 		Args:   exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, _ = io.Copy(io.Discard, cmd.InOrStdin())
+			time.Sleep(time.Second) // a command that the run had just started may still make its change
 			_, err := netem.Clean(context.Background(), netem.DefaultJournals, netem.Exec{})
 			return runError(err)
 		},

@@ -27,8 +27,11 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	grep -q netem during.txt && break
 done
 kill -9 $pid
-sleep 3
-state > killed.txt
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sleep 1
+	state > killed.txt
+	[ $i -gt 2 ] && cmp -s before.txt killed.txt && break
+done
 cmp before.txt killed.txt || { bad=1; echo "guest: a killed run has left something behind"; }
 grep '^--- SKIP' *.out
 exit $bad
