@@ -202,6 +202,9 @@ func (s *Spec) notes() []string {
 // foreignNotes returns what a reader of foreign files has to say about them.
 func (s *Spec) foreignNotes() []string {
 	var list []string
+	for _, l := range s.left {
+		list = append(list, "left out: "+l)
+	}
 	if s.hpccCase != nil {
 		for _, n := range s.hpccCase.Notes {
 			if n.Status != hpcc.Honoured || n.Reason != "" {

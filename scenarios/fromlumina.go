@@ -54,18 +54,18 @@ func isLumina(root *yaml.Node) bool {
 }
 
 // FromLumina turns the YAML of a Lumina test into the text of a scenario: two
-// hosts on a switch, h1 the requester and h0 the responder. ok is false where
-// data is no such file.
-func FromLumina(file string, data []byte) (text []byte, ok bool, err error) {
+// hosts on a switch, h1 the requester and h0 the responder. left says which keys
+// of its traffic were left out and why. ok is false where data is no such file.
+func FromLumina(file string, data []byte) (text []byte, left []string, ok bool, err error) {
 	src, err := readTree(file, data)
 	if err != nil || !isLumina(src.root) {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	l := &lumina{source: *src, base: "traffic"}
 	if err := l.read(); err != nil {
-		return nil, true, err
+		return nil, nil, true, err
 	}
-	return []byte(l.scenario()), true, nil
+	return []byte(l.scenario()), l.left, true, nil
 }
 
 func (l *lumina) fail(path, value, format string, args ...any) error {
@@ -124,7 +124,33 @@ func (l *lumina) read() (err error) {
 	if l.text("traffic.barrier-sync") == "true" {
 		l.left = append(l.left, "barrier-sync: queue pairs do not wait for each other after a message")
 	}
+	l.unused()
 	return l.readEvents()
+}
+
+// luminaUsed are the keys of traffic that the scenario is made of, luminaUnused
+// what becomes of others that Lumina knows.
+var (
+	luminaUsed = []string{"rdma-verb", "num-qps", "num-msgs-per-qp", "mtu", "message-size", "barrier-sync", "tx-depth",
+		"min-retransmit-timeout", "max-retransmit-retry", "data-pkt-events"}
+	luminaUnused = map[string]string{"multi-gid": "every host has one address", "dscp-list": "all queue pairs have the DSCP of their NIC"}
+)
+
+// unused names every key of traffic that nothing is made of: none is left out
+// in silence.
+func (l *lumina) unused() {
+	_, traffic := child(l.root, "traffic")
+	for i := 0; i+1 < len(traffic.Content); i += 2 {
+		key := traffic.Content[i].Value
+		if slices.Contains(luminaUsed, key) {
+			continue
+		}
+		why, known := luminaUnused[key]
+		if !known {
+			why = "not a key of Lumina that is known here"
+		}
+		l.left = append(l.left, key+": "+why)
+	}
 }
 
 // flag reads true or false in the spellings of YAML 1.1.

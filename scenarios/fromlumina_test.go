@@ -42,13 +42,13 @@ func TestLuminaMistakes(t *testing.T) {
 	} {
 		text := strings.Replace(string(good), c.old, c.new, 1)
 		require.NotEqual(t, string(good), text)
-		_, ok, err := FromLumina("l.yml", []byte(text))
+		_, _, ok, err := FromLumina("l.yml", []byte(text))
 		assert.True(t, ok)
 		if assert.Error(t, err, c.new) {
 			assert.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
 		}
 	}
-	_, ok, err := FromLumina("s.yaml", []byte(small))
+	_, _, ok, err := FromLumina("s.yaml", []byte(small))
 	assert.False(t, ok)
 	assert.NoError(t, err)
 }
@@ -61,7 +61,7 @@ func FuzzLumina(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte("traffic: {num-msgs-per-qp: 2, message-size: 5000, data-pkt-events: [{qpn: 0, psn: all, type: ecn}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		text, ok, err := FromLumina("l.yml", data)
+		text, _, ok, err := FromLumina("l.yml", data)
 		if err != nil || !ok {
 			return
 		}
@@ -69,4 +69,15 @@ func FuzzLumina(f *testing.F) {
 			require.NotContains(t, err.Error(), "not YAML")
 		}
 	})
+}
+
+// TestLuminaLeavesNothingOutInSilence: keys of traffic that the scenario is not
+// made of are named, those that nobody knows too.
+func TestLuminaLeavesNothingOutInSilence(t *testing.T) {
+	const text = "traffic: {num-msgs-per-qp: 1, message-size: 1024, num-qps: 1, multi-gid: true, dscp-list: [26], num-qp: 3}\n"
+	_, left, ok, err := FromLumina("l.yml", []byte(text))
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, []string{"multi-gid: every host has one address", "dscp-list: all queue pairs have the DSCP of their NIC",
+		"num-qp: not a key of Lumina that is known here"}, left)
 }

@@ -30,11 +30,15 @@ func Load(name string, settings []string) (*Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, ok, err := FromLumina(name, data); ok {
+		if text, left, ok, err := FromLumina(name, data); ok {
 			if err != nil {
 				return nil, err
 			}
-			return ParseSet(name+" as a scenario", text, settings)
+			s, err := ParseSet(name+" as a scenario", text, settings)
+			if err == nil {
+				s.left = left
+			}
+			return s, err
 		}
 		return ParseSet(name, data, settings)
 	case !errors.Is(err, fs.ErrNotExist):

@@ -42,6 +42,7 @@ type Spec struct {
 	inFull   bool       // every switch has its buffer manager in full, by tests
 	source   *source    // where the values stand; nil for a spec made by code
 	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
+	left     []string   // what a foreign file says and the scenario does not
 }
 
 // Member is one entry of a catalogue with its parameters.

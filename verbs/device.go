@@ -11,19 +11,18 @@ type Device interface {
 
 // DeviceAttr are the limits of a device, ibv_device_attr.
 type DeviceAttr struct {
-	MaxQP, MaxQPWR, MaxSGE    int
-	MaxCQ, MaxCQE             int
-	MaxMR                     int
-	MaxMRSize                 uint64
-	MaxPD                     int
-	MaxSRQ, MaxSRQWR          int
-	MaxInline                 int
-	MaxRDAtomic               int // per queue pair, as requester
-	MaxDestRDAtomic           int // per queue pair, as responder
-	MaxAH                     int
-	Ports                     int
-	AtomicsAreGlobal          bool // atomic also towards the CPU
-	RNRTimerWorks, ICRCChecks bool
+	MaxQP, MaxQPWR, MaxSGE int
+	MaxCQ, MaxCQE          int
+	MaxMR                  int
+	MaxMRSize              uint64
+	MaxPD                  int
+	MaxSRQ, MaxSRQWR       int
+	MaxInline              int
+	MaxRDAtomic            int // per queue pair, as requester
+	MaxDestRDAtomic        int // per queue pair, as responder
+	MaxAH                  int
+	Ports                  int
+	AtomicsAreGlobal       bool // atomic also towards the CPU
 }
 
 // PortAttr describes a port, ibv_port_attr.

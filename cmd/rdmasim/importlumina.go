@@ -24,7 +24,7 @@ it is, too. FILE may be - for standard input.`,
 			if err != nil {
 				return inputError(err)
 			}
-			text, ok, err := scenarios.FromLumina(args[0], data)
+			text, _, ok, err := scenarios.FromLumina(args[0], data)
 			switch {
 			case err != nil:
 				return inputError(err)

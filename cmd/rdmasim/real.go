@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rdmasim/congestion"
+	"rdmasim/fabric"
 	"rdmasim/fabric/topology"
 	"rdmasim/reports"
 	"rdmasim/reports/metric"
@@ -49,6 +50,8 @@ func realProduct() product {
 				members("congestion", congestion.Algorithms),
 				members("workloads", workload.Workloads),
 				members("faults", fault.Faults),
+				members("thresholds", fabric.Thresholds),
+				members("watchdogs", fabric.Watchdogs),
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
 			}

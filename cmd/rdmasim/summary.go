@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rdmasim/reports/metric"
+	"rdmasim/sim/trace"
 )
 
 // notMeasured stands for a figure that the run does not have; it is never 0.
@@ -60,7 +61,11 @@ func (s *summary) printf(format string, args ...any) {
 func (s *summary) row(label, text string) { s.printf("%-*s%s\n", labelWidth, label, text) }
 
 func (s *summary) title(m *metric.Metrics, partial bool) {
-	s.printf("%s, seed %d: %s simulated", m.Run.Name, m.Run.Seed, figure(m.Run.Simulated, metric.Seconds))
+	how := "simulated"
+	if m.Run.Mode == trace.ModeHardware {
+		how = "on real queue pairs"
+	}
+	s.printf("%s, seed %d: %s %s", m.Run.Name, m.Run.Seed, figure(m.Run.Simulated, metric.Seconds), how)
 	if m.Run.PacketHops != nil {
 		s.printf(", %s packet-hops", count(m.Run.PacketHops))
 	}

@@ -95,9 +95,7 @@ func undo(ctx context.Context, r Runner, done []Change) error {
 }
 
 // Clean undoes the journals of a folder whose owners are gone, and returns how
-// many there were. Changes that are no longer there count as undone: check is
-// asked, and errors of undoing are returned only where check says that the
-// change is still in place; nil takes every error for "already gone".
+// many there were. A change that cannot be undone counts as gone already.
 func Clean(ctx context.Context, dir string, r Runner) (int, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.journal"))
 	if err != nil {

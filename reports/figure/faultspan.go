@@ -49,13 +49,48 @@ func (r *Run) faultEvent(e *trace.EventRow) bool {
 // at the top. What lasts as long as the axis shades nothing.
 type spans []FaultSpan
 
-// labelled is how many faults have a bar in a figure.
-const labelled = 4
+// labelled is how many faults have a bar in a figure, spanRow the height of a
+// bar with its name.
+const (
+	labelled           = 4
+	spanRow  vg.Length = 12
+)
+
+// rows says in which row, from the top, the bar of each fault is drawn, and how
+// many rows there are: faults share one where neither their times nor their
+// names meet. width is the length of the time axis in seconds.
+func (list spans) rows(width float64) (row map[string]int, n int) {
+	const letter = 0.011 // of the axis
+	last := map[string]float64{}
+	var order []FaultSpan
+	for _, s := range list {
+		end, known := last[s.Name]
+		if !known && len(order) < labelled {
+			order = append(order, s)
+		}
+		last[s.Name] = max(end, s.To, s.From+letter*width*float64(len(s.Name)+1))
+	}
+	row = map[string]int{}
+	var free []float64 // when a row is free again
+	for _, s := range order {
+		i := 0
+		for i < len(free) && free[i] > s.From {
+			i++
+		}
+		if i == len(free) {
+			free = append(free, 0)
+		}
+		free[i], row[s.Name] = last[s.Name], i
+	}
+	return row, len(free)
+}
 
 func (list spans) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, _ := p.Transforms(&c)
-	row := map[string]int{}
-	whole := 0.97 * (p.X.Max - p.X.Min)
+	width := p.X.Max - p.X.Min
+	row, _ := list.rows(width)
+	named := map[string]bool{}
+	whole := 0.97 * width
 	edges := func(s FaultSpan) (x0, x1 vg.Length, ok bool) {
 		x0, x1 = tx(max(s.From, p.X.Min)), tx(min(s.To, p.X.Max))
 		return x0, max(x1, x0+0.5), s.To >= p.X.Min && s.From <= p.X.Max
@@ -67,20 +102,14 @@ func (list spans) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for _, s := range list {
 		x0, x1, ok := edges(s)
-		if !ok {
+		n, shown := row[s.Name]
+		if !ok || !shown {
 			continue
 		}
-		n, known := row[s.Name]
-		if !known && len(row) >= labelled {
-			continue
-		}
-		if !known {
-			n = len(row)
-			row[s.Name] = n
-		}
-		top := c.Max.Y - vg.Length(n)*12
+		top := c.Max.Y - vg.Length(n)*spanRow
 		c.FillPolygon(toneWarn.color(), rect(x0, top-1.5, x1, top))
-		if !known {
+		if !named[s.Name] {
+			named[s.Name] = true
 			s.label(c, x0, x1, top-2)
 		}
 	}

@@ -2,8 +2,6 @@ package figure
 
 import (
 	"fmt"
-
-	"gonum.org/v1/plot/vg"
 )
 
 var _ = register("link_heatmap", "utilisation of links over time, by tier", Fabric, 1, linkHeatmap)
@@ -55,8 +53,7 @@ func linkHeatmap(r *Run) Figure {
 			h.rows = append(h.rows, meanShare(rest, step))
 		}
 	}
-	panel := r.timePanel(vg.Length(len(names)*heatRowTall) + 45)
-	nominal(&panel.Plot.Y, names)
+	panel := r.strip(names, heatRowTall)
 	panel.Plot.Y.Tick.Label.Font.Size = 8.5
 	panel.Plot.Y.LineStyle.Width = 0
 	panel.Plot.Add(h)

@@ -2,8 +2,6 @@ package figure
 
 import (
 	"fmt"
-
-	"gonum.org/v1/plot/vg"
 )
 
 var _ = register("pause_timeline", "who paused whom, when and how long", Pauses, 2, pauseTimeline)
@@ -34,9 +32,7 @@ func pauseTimeline(r *Run) Figure {
 	if len(shown) < len(r.Pauses) {
 		f.Table.Note = fmt.Sprintf("The %s paused longest of %s.", Whole(len(shown)), Whole(len(r.Pauses)))
 	}
-	panel := r.timePanel(vg.Length(len(names)*20) + 50)
-	nominal(&panel.Plot.Y, names)
-	panel.Plot.Y.Tick.Label.Font.Size = 9
+	panel := r.strip(names, 20)
 	panel.Plot.Add(grid{x: true}, g)
 	r.addMoments(panel.Plot)
 	f.Panels = []Panel{panel}

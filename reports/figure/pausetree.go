@@ -59,9 +59,7 @@ func pauseTree(r *Run) Figure {
 	}
 	if len(names) > 0 {
 		g.tone = func(i int) Tone { return seriesTones[roots[i]%len(seriesTones)] }
-		strip := r.timePanel(vg.Length(len(names)*16) + 50)
-		nominal(&strip.Plot.Y, names)
-		strip.Plot.Y.Tick.Label.Font.Size = 9
+		strip := r.strip(names, 16)
 		strip.Plot.Add(grid{x: true}, g)
 		r.addMoments(strip.Plot)
 		f.Panels = append(f.Panels, strip)

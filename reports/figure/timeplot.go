@@ -189,6 +189,18 @@ func (r *Run) timePanel(height vg.Length) Panel {
 	return Panel{Plot: p, Height: height}
 }
 
+// strip returns a panel over the time of the run with a row for each name, first
+// at the top, each so high; above them there is room for the names of faults.
+func (r *Run) strip(names []string, each vg.Length) Panel {
+	_, n := spans(r.Spans).rows(r.Clock.End.Seconds())
+	room := vg.Length(n) * (spanRow + 2)
+	p := r.timePanel(vg.Length(len(names))*each + room + 50)
+	nominal(&p.Plot.Y, names)
+	p.Plot.Y.Min -= float64(room / each)
+	p.Plot.Y.Tick.Label.Font.Size = 9
+	return p
+}
+
 // hideTime takes the labels of the time axis away, for all but the last of
 // stacked panels.
 func hideTime(p *plot.Plot) {

@@ -68,10 +68,10 @@ func timeSpent(r *Run) Figure {
 	return f
 }
 
-// seen reports whether a cause is wide enough in any row to be found there.
+// seen reports whether a cause is wide enough in any row to be seen there.
 func seen(rows []map[string]float64, c metric.Cause) bool {
 	for _, s := range rows {
-		if s[c.Key()] >= 0.005 {
+		if s[c.Key()] >= 0.001 { // a point of the drawing
 			return true
 		}
 	}

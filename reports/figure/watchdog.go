@@ -5,8 +5,6 @@ import (
 	"sort"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -79,9 +77,7 @@ func watchdogStrip(r *Run) Figure {
 	if len(shown) < len(r.Watchdogs) {
 		f.Table.Note = fmt.Sprintf("The %s longest of %s.", Whole(len(shown)), Whole(len(r.Watchdogs)))
 	}
-	panel := r.timePanel(vg.Length(len(names)*20) + 50)
-	nominal(&panel.Plot.Y, names)
-	panel.Plot.Y.Tick.Label.Font.Size = 9
+	panel := r.strip(names, 20)
 	panel.Plot.Add(grid{x: true}, g)
 	f.Panels = []Panel{panel}
 	f.Caption = fmt.Sprintf("Watchdogs found %s and kept queues out of service for %s in all; %s longest, because of %s.",

@@ -169,7 +169,7 @@ func column(f *trace.Flow, name string) (v float64, ok bool) {
 	case "delivered_bytes":
 		return float64(f.Delivered), true
 	case "retransmits":
-		return float64(f.Retransmits), true
+		return float64(f.Retransmits), f.Retransmits != trace.RetransmitsUnknown
 	case "start_s":
 		return f.Start.Seconds(), true
 	case "end_s":

@@ -7,6 +7,7 @@ import (
 	"rdmasim/reports/figure"
 	"rdmasim/reports/metric"
 	"rdmasim/sim"
+	"rdmasim/sim/trace"
 )
 
 // Tile is one key figure.
@@ -129,7 +130,10 @@ func slowest(r *figure.Run) figure.Table {
 		f := &r.Flows.Slowest[i]
 		fct, _ := f.FCT()
 		row := []string{fmt.Sprint(f.ID), f.Src, f.Dst, f.Workload, figure.Size(float64(f.Bytes)), figure.Seconds(f.Start.Seconds()),
-			figure.Seconds(fct.Seconds()), "not known", "–", figure.Whole(f.Retransmits)}
+			figure.Seconds(fct.Seconds()), "not known", "–", "not measured"}
+		if f.Retransmits != trace.RetransmitsUnknown {
+			row[9] = figure.Whole(f.Retransmits)
+		}
 		if s, ok := f.Slowdown(); ok {
 			row[7], row[8] = figure.Seconds(f.Ideal.Seconds()), figure.Number(s)
 		}

@@ -168,7 +168,7 @@ func (w *world) startFaults(ctx context.Context, limit sim.Time) error {
 			continue
 		}
 		when := in.f.Span()
-		if first(when) == 0 {
+		if when.From == 0 {
 			if err := w.begin(ctx, in); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (w *world) startFaults(ctx context.Context, limit sim.Time) error {
 			w.edge(in, when.Next(0), limit)
 			continue
 		}
-		w.edge(in, first(when), limit)
+		w.edge(in, sim.Time(when.From), limit)
 	}
 	return nil
 }

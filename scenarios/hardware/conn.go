@@ -308,7 +308,7 @@ func (c *conn) flush(now sim.Time) {
 // finish writes the row of a message.
 func (w *world) finish(c *conn, s *slot, status verbs.Status, now sim.Time) {
 	f := trace.Flow{ID: s.id, Src: w.traffic.Hosts[c.app.host], Dst: w.traffic.Hosts[c.peer.app.host], QP: c.QPN(), Workload: w.traffic.Kinds[c.app.load],
-		Verb: s.wr.Opcode.String(), Bytes: s.length, Start: s.posted, End: now, Status: status.String(), Tag: s.wr.Tag}
+		Verb: s.wr.Opcode.String(), Bytes: s.length, Start: s.posted, End: now, Status: status.String(), Tag: s.wr.Tag, Retransmits: trace.RetransmitsUnknown}
 	if status == verbs.StatusSuccess {
 		f.Delivered = s.length
 		w.payload[c.app.host] += int64(s.length)

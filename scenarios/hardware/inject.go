@@ -8,7 +8,6 @@ import (
 	"rdmasim/fabric/netem"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/fault"
-	"rdmasim/sim"
 )
 
 // injection is a fault of the scenario made into changes of this host.
@@ -252,6 +251,3 @@ func (w *world) refuse() error {
 	}
 	return nil
 }
-
-// first returns when a fault begins.
-func first(w fault.When) sim.Time { return sim.Time(w.From) }

@@ -341,7 +341,7 @@ func (w *world) unfinished(end sim.Time) {
 			for i := range q.sends.list {
 				if s := &q.sends.list[i]; s.used {
 					w.sink.Flow(trace.Flow{ID: s.id, Src: w.traffic.Hosts[q.app.host], Dst: w.traffic.Hosts[q.peer.app.host], QP: q.QPN(), Workload: w.traffic.Kinds[q.app.load],
-						Verb: s.wr.Opcode.String(), Bytes: s.length, Start: min(s.posted, end), End: -1, Status: trace.StatusUnfinished, Tag: s.wr.Tag})
+						Verb: s.wr.Opcode.String(), Bytes: s.length, Start: min(s.posted, end), End: -1, Status: trace.StatusUnfinished, Tag: s.wr.Tag, Retransmits: trace.RetransmitsUnknown})
 				}
 			}
 		}

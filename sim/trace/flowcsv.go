@@ -69,7 +69,10 @@ func appendFlow(b []byte, f *Flow) []byte {
 		b = strconv.AppendFloat(b, s, 'f', 9, 64)
 	}
 	b = append(b, ',')
-	b = append(strconv.AppendUint(b, f.Retransmits, 10), ',')
+	if f.Retransmits != RetransmitsUnknown {
+		b = strconv.AppendUint(b, f.Retransmits, 10)
+	}
+	b = append(b, ',')
 	b = append(appendField(b, f.Status), ',')
 	b = append(appendField(b, f.Workload), ',')
 	b = append(appendField(b, f.Tag), ',')
@@ -147,6 +150,14 @@ func (r *row) uint(i, bits int) uint64 {
 	return v
 }
 
+// retransmits reads a number of packets, or nothing.
+func (r *row) retransmits(i int) uint64 {
+	if r.field(i) == "" {
+		return RetransmitsUnknown
+	}
+	return r.uint(i, 64)
+}
+
 // count reads a number of bytes.
 func (r *row) count(i int) sim.Bytes {
 	v, err := strconv.ParseInt(r.field(i), 10, 64)
@@ -173,7 +184,7 @@ func (r *row) flow() (Flow, error) {
 	f := Flow{
 		ID: r.uint(0, 64), Src: r.text(1), Dst: r.text(2), QP: uint32(r.uint(3, 32)), Verb: r.text(4), Bytes: r.count(5),
 		Start: sim.Time(r.time(6, -1)), End: sim.Time(r.time(7, -1)), Ideal: sim.Duration(r.time(9, 0)),
-		Retransmits: r.uint(11, 64), Status: r.text(12), Workload: r.text(13), Tag: r.text(14), Delivered: r.count(15),
+		Retransmits: r.retransmits(11), Status: r.text(12), Workload: r.text(13), Tag: r.text(14), Delivered: r.count(15),
 	}
 	if r.err == nil {
 		r.err = f.check()

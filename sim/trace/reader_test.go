@@ -279,3 +279,19 @@ func FuzzManifest(f *testing.F) {
 		require.True(t, isManifest(p))
 	})
 }
+
+// What is not measured of a message stays so on its way through flows.csv.
+func TestRetransmitsUnknown(t *testing.T) {
+	for _, n := range []uint64{0, 7, RetransmitsUnknown} {
+		f := Flow{Src: "a", Dst: "b", Start: 1, End: 2, Status: StatusSuccess, Retransmits: n}
+		line := string(appendFlow(nil, &f))
+		rec := strings.Split(strings.TrimSuffix(line, "\n"), ",")
+		r := &row{rec: rec, keep: map[string]string{}}
+		for i := range rec {
+			r.at, r.name = append(r.at, i), append(r.name, "column")
+		}
+		got, err := r.flow()
+		require.NoError(t, err)
+		require.Equal(t, n, got.Retransmits, line)
+	}
+}

@@ -2,7 +2,11 @@
 // with their writer and reader. It is the only bridge between models and reports.
 package trace
 
-import "rdmasim/sim"
+import (
+	"math"
+
+	"rdmasim/sim"
+)
 
 // Object is the name of a thing that rows speak of, in one grammar:
 //
@@ -29,11 +33,15 @@ type Flow struct {
 	End         sim.Time // completion, or -1 if unfinished
 	Ideal       sim.Duration
 	Delivered   sim.Bytes // payload delivered in order (all of Bytes when completed)
-	Retransmits uint64
-	Status      string // IBV_WC_SUCCESS, ..., or "unfinished"
-	Tag         string // the workload's own label, for example a step of a collective
-	Delays      Delays // where the time went: the row of delays.csv
+	Retransmits uint64    // packets sent again, or RetransmitsUnknown
+	Status      string    // IBV_WC_SUCCESS, ..., or "unfinished"
+	Tag         string    // the workload's own label, for example a step of a collective
+	Delays      Delays    // where the time went: the row of delays.csv
 }
+
+// RetransmitsUnknown stands for what a NIC does not tell of single messages; its
+// field in flows.csv is empty.
+const RetransmitsUnknown = math.MaxUint64
 
 // Metrics of series. Value is the time-weighted mean over the bin.
 const (

@@ -134,7 +134,7 @@ func (c *deviceContext) Query() (a verbs.DeviceAttr) {
 		a = verbs.DeviceAttr{MaxQP: int(d.MaxQP), MaxQPWR: int(d.MaxQPWR), MaxSGE: int(d.MaxSGE), MaxCQ: int(d.MaxCQ), MaxCQE: int(d.MaxCQE),
 			MaxMR: int(d.MaxMR), MaxMRSize: d.MaxMRSize, MaxPD: int(d.MaxPD), MaxSRQ: int(d.MaxSRQ), MaxSRQWR: int(d.MaxSRQWR),
 			MaxRDAtomic: int(d.MaxQPInitRD), MaxDestRDAtomic: int(d.MaxQPRDAtomic), MaxAH: int(d.MaxAH), Ports: int(d.PhysicalPorts),
-			AtomicsAreGlobal: d.AtomicCap == 2, RNRTimerWorks: true, ICRCChecks: true}
+			AtomicsAreGlobal: d.AtomicCap == 2}
 		return nil
 	})
 	return a

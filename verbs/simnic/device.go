@@ -50,7 +50,7 @@ type nicContext struct {
 func (c *nicContext) Query() verbs.DeviceAttr {
 	return verbs.DeviceAttr{MaxQP: 1<<16 - 2, MaxQPWR: maxQPWR, MaxSGE: maxSGE, MaxCQ: 1 << 20, MaxCQE: maxCQE, MaxMR: maxRegions, MaxMRSize: maxMRSize,
 		MaxPD: 1 << 20, MaxSRQ: 1 << 20, MaxSRQWR: maxQPWR, MaxInline: maxInline, MaxRDAtomic: maxResources, MaxDestRDAtomic: maxResources, MaxAH: 1 << 20,
-		Ports: 1, AtomicsAreGlobal: true, RNRTimerWorks: true}
+		Ports: 1, AtomicsAreGlobal: true}
 }
 
 func (c *nicContext) checkPort(port uint8) error {
