@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/congestion/fluid"
 	"rdmasim/fabric"
@@ -65,16 +66,21 @@ func (c roomCase) sweep(b *Bench, headroom sim.Bytes, phases int) (r roomOutcome
 				fmt.Sprintf("traffic.%d.incast.depth=10000", i))
 		}
 	}
-	for k := range phases {
-		o, err := b.Run("headroom.yaml", append(set, fmt.Sprintf("traffic.1.incast.start=%dps", sim.Duration(k)*step))...)
+	found := make([]roomOutcome, phases)
+	err = each(phases, func(k int) error {
+		o, err := b.Run("headroom.yaml", append(slices.Clip(set), fmt.Sprintf("traffic.1.incast.start=%dps", sim.Duration(k)*step))...)
 		if err != nil {
-			return r, err
+			return err
 		}
-		r.drops += o.Of("sw0:1", trace.CountDropLossless)
-		r.used = max(r.used, o.Of("sw0:1", trace.CountHeadroomMax))
-		o.Discard()
+		defer o.Discard()
+		found[k] = roomOutcome{o.Of("sw0:1", trace.CountDropLossless), o.Of("sw0:1", trace.CountHeadroomMax)}
+		return nil
+	})
+	for _, f := range found {
+		r.drops += f.drops
+		r.used = max(r.used, f.used)
 	}
-	return r, nil
+	return r, err
 }
 
 func measureHeadroom(b *Bench) error {
