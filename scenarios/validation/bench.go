@@ -76,6 +76,15 @@ func (b *Bench) Spec(file string, settings ...string) (*scenarios.Spec, error) {
 // Run runs a scenario of this package. Whoever is done with the outcome
 // discards it; the bench does so at the end of the row.
 func (b *Bench) Run(file string, settings ...string) (*Outcome, error) {
+	return b.run(nil, file, settings)
+}
+
+// Captured is Run with a capture of what a host sends and receives.
+func (b *Bench) Captured(host, file string, settings ...string) (*Outcome, error) {
+	return b.run(&scenarios.CaptureOptions{At: []string{"host:" + host}, SnapLen: 160}, file, settings)
+}
+
+func (b *Bench) run(capture *scenarios.CaptureOptions, file string, settings []string) (*Outcome, error) {
 	spec, err := b.Spec(file, settings...)
 	if err != nil {
 		return nil, err
@@ -88,7 +97,7 @@ func (b *Bench) Run(file string, settings ...string) (*Outcome, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return nil, err
 	}
-	res, err := scenarios.Run(b.ctx, spec, scenarios.Options{Out: dir, Workers: 1, Version: b.opt.Version})
+	res, err := scenarios.Run(b.ctx, spec, scenarios.Options{Out: dir, Workers: 1, Version: b.opt.Version, Capture: capture})
 	if err != nil {
 		return nil, fmt.Errorf("%s %v: %w", file, settings, err)
 	}
