@@ -219,19 +219,4 @@ func measure(text string) (metric.Expectation, error) {
 	return e, err
 }
 
-// memory is a file system in memory on Linux.
-const memory = "/dev/shm"
-
-func (o Options) scratch() string {
-	if o.Scratch != "" {
-		return o.Scratch
-	}
-	probe, err := os.MkdirTemp(memory, "rdmasim-probe-")
-	if err != nil {
-		return os.TempDir()
-	}
-	_ = os.Remove(probe)
-	return memory
-}
-
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

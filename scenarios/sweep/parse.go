@@ -65,8 +65,14 @@ func ParsePlan(file string, data []byte) (*Plan, error) {
 // check is what can be said only of all keys together.
 func (p *Plan) check(root scenarios.Node, f map[string]scenarios.Node) error {
 	dims := 0
+	taken := append([]string{"unit", "point", "seed", "status", "error", "fingerprint", "failed"}, p.names()...)
 	for i := range p.Parameters {
 		q := &p.Parameters[i]
+		for _, path := range q.Paths {
+			if slices.Contains(taken, path) {
+				return q.fail("the table of results has a column of this name already")
+			}
+		}
 		if !q.fixed() {
 			dims++
 		}

@@ -215,7 +215,7 @@ func (p *Plan) Units() []Unit {
 	for i := range points {
 		for _, seed := range p.Seeds.List {
 			if !p.Seeds.Common {
-				seed = sim.Mix64(sim.Mix64(uint64(i)+1) ^ seed)
+				seed = sim.Mix64(sim.Mix64(uint64(i)+1)^seed) >> 1 // fits the tables of every language
 			}
 			units = append(units, Unit{Index: len(units), Point: i, Seed: seed})
 		}
