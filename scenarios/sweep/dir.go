@@ -60,7 +60,7 @@ func OpenDir(path string) (*Dir, error) {
 	if d.src, err = os.ReadFile(filepath.Join(path, FileScenario)); err != nil {
 		return nil, err
 	}
-	if id := d.Plan.ID(&Source{data: d.src}); id != d.About.ID {
+	if id := d.Plan.ID(&Source{Text: d.src}); id != d.About.ID {
 		return nil, fmt.Errorf("%s: %s or %s is not what the sweep was begun with: they were changed", path, FilePlan, FileScenario)
 	}
 	return d, nil

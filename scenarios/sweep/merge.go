@@ -85,8 +85,11 @@ func (m *Merged) MissingText() string {
 // for each unit that is there, in order.
 func (m *Merged) Write(dir string) (string, error) {
 	path := filepath.Join(dir, FileResults)
-	return path, trace.WriteFrame(path, m.Frame())
+	return path, m.WriteFile(path)
 }
+
+// WriteFile writes the table into a file, whole or not at all.
+func (m *Merged) WriteFile(path string) error { return trace.WriteFrame(path, m.Frame()) }
 
 // Frame returns the table: the unit, point and seed, how the run ended, the
 // values that were set, and the metrics. Values of one kind are numbers in SI

@@ -44,6 +44,9 @@ type Parameter struct {
 	fail func(format string, args ...any) error // an error at its place
 }
 
+// Text returns the file of the plan.
+func (p *Plan) Text() []byte { return p.text }
+
 // levels is how many values the parameter has in a grid.
 func (p *Parameter) levels() int {
 	if p.Range != nil {
@@ -260,7 +263,7 @@ func (p *Plan) ID(src *Source) string {
 			fmt.Fprintf(h, "%d:%s,", len(s), s)
 		}
 	}
-	put("rdmasim sweep", strconv.Itoa(format), string(src.data))
+	put("rdmasim sweep", strconv.Itoa(format), string(src.Text))
 	put(p.Columns()...)
 	for _, pt := range p.Points() {
 		put("point")

@@ -103,7 +103,7 @@ func (r *Run) Do(ctx context.Context) (*Summary, error) {
 	s := &Summary{Before: len(mine) - len(todo), Total: len(mine), Jobs: r.jobs(len(todo))}
 	points := r.Plan.Points()
 	dir, err := makeDir(r.Out, About{Schema: format, ID: id, Version: r.Version, Plan: r.Plan.File, Scenario: r.Plan.Scenario, Points: len(points),
-		Units: len(have.records)}, r.Plan.text, r.Source.data)
+		Units: len(have.records)}, r.Plan.text, r.Source.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (r *Run) units(ctx context.Context, id string, points []Point, todo []Unit,
 	meter := r.newReporter(s, len(todo))
 	defer meter.stop()
 	synced := start
-	o := Options{Timeout: r.Timeout, Measures: r.Plan.measures(), Version: r.Version}
+	o := Options{Timeout: r.Timeout, Metrics: r.Plan.Metrics, Version: r.Version}
 	return EvaluateAll(ctx, jobs, s.Jobs, o, func(i int, res Result) error {
 		rec := newRecord(todo[i].Index, &res, names)
 		rec.Error = r.Source.plainError(rec.Error)

@@ -64,10 +64,10 @@ func (p *Plan) locate(err error, pt Point) error {
 // plainError names the scenario as the plan does, wherever the file is: the same
 // error reads the same on every machine.
 func (s *Source) plainError(text string) string {
-	if s.file == "" || s.file == s.Name {
+	if s.shown == "" || s.shown == s.Name {
 		return text
 	}
-	return strings.ReplaceAll(text, s.file, s.Name)
+	return strings.ReplaceAll(text, s.shown, s.Name)
 }
 
 // names are the metrics that are kept of each unit, in order.
