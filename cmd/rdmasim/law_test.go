@@ -91,7 +91,7 @@ var law = []article{
 var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":               {"scenarios"},
 	"gonum.org/v1/plot":                {"reports/figure"},
-	"gonum.org/v1/gonum":               {"reports/figure", "congestion/fluid", "sim/stat"},
+	"gonum.org/v1/gonum":               {"reports/figure", "congestion/fluid", "sim/stat", "scenarios/tune"},
 	"github.com/google/gopacket":       {"fabric/capture"},
 	"github.com/parquet-go/parquet-go": {"sim/trace"},
 	"github.com/spf13/cobra":           {"cmd/rdmasim"},
