@@ -85,4 +85,3 @@ func (k kind) si(v float64) float64 {
 func (k kind) what() string {
 	return [...]string{"a size", "a ratio", "a duration", "a rate", "a whole number", "a word"}[k]
 }
-

@@ -45,10 +45,10 @@ type Parameter struct {
 	From   string   `key:"from" doc:"smallest value, with its unit"`
 	To     string   `key:"to" doc:"largest value"`
 	Over   string   `key:"over" doc:"name of a parameter above: from and to are factors of its value, at least 1"`
-	Scale  string   `key:"scale" oneof:"log,linear,power_of_two" doc:"how the range is covered; power_of_two: whole powers alone"`
+	Scale  string   `key:"scale" oneof:",log,linear,power_of_two" doc:"how the range is covered, log where it begins above 0; power_of_two: whole powers alone"`
 	Step   string   `key:"step" doc:"what the device rounds to, such as 1KB or 1%"`
 	Values []string `key:"values" doc:"the only values, instead of a range"`
-	Role   string   `key:"role" oneof:",kmin,kmax,pmax" doc:"value of a marking curve that baselines give"`
+	Role   string   `key:"role" oneof:",kmin,kmax,pmax,alpha,xon_offset" doc:"what the value is: of kmin, kmax and pmax, baselines give values"`
 }
 
 // Figure is a number that every run is measured by.

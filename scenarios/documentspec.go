@@ -53,9 +53,6 @@ func EncodeDocument(v any) ([]byte, error) {
 	return yaml.Marshal(treeOf(reflect.ValueOf(v)).node())
 }
 
-// DidYouMean returns "did you mean x? " for the candidate that a misspelt word
-// probably is, or nothing.
-func DidYouMean(word string, candidates []string) string { return didYouMean(word, candidates) }
 
 // ResolvedValue returns the value of a path of a resolved scenario as its text,
 // such as 400KB for switch.ecn.3.kmin; false where there is none, or where it
