@@ -1,87 +1,52 @@
 package tune
 
 import (
-	"math"
-	"strconv"
+	"slices"
 
 	"rdmasim/reports/tuning"
+	"rdmasim/scenarios/sweep"
 	"rdmasim/sim"
 )
 
-// kind is what the values of a parameter are. Values are numbers in its base
-// unit: bytes, ratio, picoseconds, bit/s, count; of a choice, its place in the
-// list.
-type kind uint8
+// Values of a parameter are numbers in the base unit of its kind: bytes, ratio,
+// picoseconds, bit/s, millimetres, count.
 
-const (
-	kindBytes kind = iota
-	kindRatio
-	kindDuration
-	kindRate
-	kindCount
-	kindChoice
-)
-
-// parseValue reads a value of one of the kinds in turn.
-func parseValue(text string, kinds ...kind) (float64, kind, bool) {
-	for _, k := range kinds {
-		switch k {
-		case kindBytes:
-			if v, err := sim.ParseBytes(text); err == nil {
-				return float64(v), k, true
-			}
-		case kindRatio:
-			if v, err := sim.ParseRatio(text); err == nil {
-				return float64(v), k, true
-			}
-		case kindDuration:
-			if v, err := sim.ParseDuration(text); err == nil {
-				return float64(v), k, true
-			}
-		case kindRate:
-			if v, err := sim.ParseRate(text); err == nil {
-				return float64(v), k, true
-			}
-		case kindCount:
-			if v, err := strconv.ParseInt(text, 10, 64); err == nil {
-				return float64(v), k, true
-			}
-		}
+// parseValue reads a value of one of some kinds. A number without a unit is a
+// count and a ratio alike.
+func parseValue(text string, kinds ...sweep.Kind) (float64, sweep.Kind, bool) {
+	q, err := sweep.ParseQuantity(text)
+	switch {
+	case err != nil:
+	case slices.Contains(kinds, q.Kind):
+		return q.Value, q.Kind, true
+	case q.Kind == sweep.Count && slices.Contains(kinds, sweep.Ratio):
+		return q.Value, sweep.Ratio, true
 	}
 	return 0, 0, false
 }
 
-// text writes a value as a scenario reads it.
-func (k kind) text(v float64) string {
-	switch k {
-	case kindBytes:
-		return sim.Bytes(math.Round(v)).String()
-	case kindDuration:
-		return sim.Duration(math.Round(v)).String()
-	case kindRate:
-		return sim.Rate(math.Round(v)).String()
-	case kindCount:
-		return strconv.FormatInt(int64(math.Round(v)), 10)
-	}
-	// Ratios of per cents and powers of two have few digits; what rounding to a
-	// step leaves behind them is not part of the value.
-	return strconv.FormatFloat(v, 'g', 12, 64)
-}
+// textOf writes a value as a scenario reads it.
+func textOf(k sweep.Kind, v float64) string { return sweep.Quantity{Kind: k, Value: v}.String() }
 
-// unit is the unit of metrics.json.
-func (k kind) unit() string {
-	return [...]string{tuning.Bytes, tuning.Ratio, tuning.Seconds, tuning.BitsPerS, tuning.Count, tuning.Count}[k]
+// unitOf is the unit of a kind in metrics.json.
+func unitOf(k sweep.Kind) string {
+	switch k {
+	case sweep.Bytes:
+		return tuning.Bytes
+	case sweep.Rate:
+		return tuning.BitsPerS
+	case sweep.Duration:
+		return tuning.Seconds
+	case sweep.Ratio:
+		return tuning.Ratio
+	}
+	return tuning.Count
 }
 
 // si returns a value in that unit.
-func (k kind) si(v float64) float64 {
-	if k == kindDuration {
+func si(k sweep.Kind, v float64) float64 {
+	if k == sweep.Duration {
 		return v / float64(sim.Second)
 	}
 	return v
-}
-
-// what names the kind in errors.
-func (k kind) what() string {
-	return [...]string{"a size", "a ratio", "a duration", "a rate", "a whole number", "a word"}[k]
 }

@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"rdmasim/scenarios/sweep"
 	"slices"
 	"strings"
 )
@@ -44,46 +45,48 @@ func (p *parsed) parameters() error {
 func (p *parsed) dimension(x *Parameter, at string) (dimension, error) {
 	d := dimension{name: x.Name, paths: append([]string{x.Path}, x.Also...), role: x.Role, over: -1, scale: x.Scale}
 	if len(x.Values) > 0 {
-		return d, p.choice(x, at, &d)
+		err := p.choice(x, at, &d)
+		return d, err
 	}
 	for _, end := range []struct{ key, text string }{{"from", x.From}, {"to", x.To}} {
 		if end.text == "" {
 			return d, p.doc.Errorf(at, "", "%s is missing: want from and to, or values", end.key)
 		}
 	}
-	kinds := []kind{kindBytes, kindDuration, kindRate, kindCount, kindRatio}
+	kinds := []sweep.Kind{sweep.Bytes, sweep.Duration, sweep.Rate, sweep.Length, sweep.Count, sweep.Ratio}
 	if x.Over != "" {
 		if d.over = slices.IndexFunc(p.space, func(o dimension) bool { return o.name == x.Over }); d.over < 0 {
 			return d, p.doc.Errorf(at+".over", x.Over, "no parameter above has this name")
 		}
-		if o := &p.space[d.over]; o.kind == kindChoice || o.scale == scalePower {
+		if o := &p.space[d.over]; o.values != nil || o.scale == scalePower {
 			return d, p.doc.Errorf(at+".over", x.Over, "only factors of a size, duration, rate or number can be taken")
 		}
-		d.kind, kinds = p.space[d.over].kind, []kind{kindRatio}
+		d.kind, kinds = p.space[d.over].kind, []sweep.Kind{sweep.Ratio}
 	}
 	if err := p.span(x, at, &d, kinds); err != nil {
 		return d, err
 	}
-	return d, p.grain(x, at, &d)
+	err := p.grain(x, at, &d)
+	return d, err
 }
 
 // span reads the ends of a range.
-func (p *parsed) span(x *Parameter, at string, d *dimension, kinds []kind) error {
+func (p *parsed) span(x *Parameter, at string, d *dimension, kinds []sweep.Kind) error {
 	low, k, ok := parseValue(x.From, kinds...)
 	if !ok {
 		return p.doc.Errorf(at+".from", x.From, "want a value with its unit, such as 10KB, 5us, 1Gbps, 1%% or 3")
 	}
 	high, k2, ok := parseValue(x.To, kinds...)
 	if k2 != k && ok { // 1 .. 1.5 and the like
-		low, k, _ = parseValue(x.From, kindRatio)
-		high, k2, ok = parseValue(x.To, kindRatio)
-		if _, _, whole := parseValue(x.From, kindRatio); !whole {
+		low, k, _ = parseValue(x.From, sweep.Ratio)
+		high, k2, ok = parseValue(x.To, sweep.Ratio)
+		if _, _, whole := parseValue(x.From, sweep.Ratio); !whole {
 			ok = false
 		}
 	}
 	switch {
 	case !ok || k != k2:
-		return p.doc.Errorf(at+".to", x.To, "want %s, as from is", k.what())
+		return p.doc.Errorf(at+".to", x.To, "want %s, as from is", "a "+k.String())
 	case !(low < high):
 		return p.doc.Errorf(at+".to", x.To, "want more than from, which is %s", x.From)
 	case d.over >= 0 && low < 1:
@@ -110,7 +113,7 @@ func (p *parsed) grain(x *Parameter, at string, d *dimension) error {
 	if d.scale == scalePower {
 		low, high := math.Ceil(math.Log2(d.low)-1e-9), math.Floor(math.Log2(d.high)+1e-9)
 		switch {
-		case d.over >= 0 || d.kind == kindDuration:
+		case d.over >= 0 || d.kind == sweep.Duration:
 			return p.doc.Errorf(at+".scale", d.scale, "only sizes, rates, counts and ratios come in powers of two")
 		case x.Step != "":
 			return p.doc.Errorf(at+".step", x.Step, "powers of two have no step")
@@ -125,7 +128,7 @@ func (p *parsed) grain(x *Parameter, at string, d *dimension) error {
 	}
 	step, _, ok := parseValue(x.Step, d.kind)
 	if !ok || !(step > 0) {
-		return p.doc.Errorf(at+".step", x.Step, "want %s above 0", d.kind.what())
+		return p.doc.Errorf(at+".step", x.Step, "want %s above 0", "a "+d.kind.String())
 	}
 	if low, high := p.envelope(d); step > high || math.Floor(high/step+1e-9) < math.Ceil(low/step-1e-9) {
 		return p.doc.Errorf(at+".step", x.Step, "no multiple of it lies within the range")
@@ -153,7 +156,7 @@ func (p *parsed) choice(x *Parameter, at string, d *dimension) error {
 			return p.doc.Errorf(fmt.Sprintf("%s.values.%d", at, i), fmt.Sprintf("%q", v), "want values that are different and not empty")
 		}
 	}
-	d.kind, d.values, d.scale, d.step = kindChoice, x.Values, scaleLinear, 1
+	d.kind, d.values, d.scale, d.step = sweep.Count, x.Values, scaleLinear, 1
 	d.high = float64(len(x.Values) - 1)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
+	"rdmasim/scenarios/sweep"
 	"rdmasim/sim"
 )
 
@@ -151,9 +152,15 @@ func (p *parsed) objectives() error {
 		if slices.ContainsFunc(p.judge.goals, func(g goal) bool { return g.figure == f }) {
 			return p.doc.Errorf(at+".figure", o.Figure, "is an objective already")
 		}
+		if o.Weight == 0 {
+			o.Weight = 1
+		}
 		g := goal{figure: f, sign: 1, weight: o.Weight}
 		if !(o.Weight > 0) || o.Weight > 1e6 {
 			return p.doc.Errorf(at+".weight", strconv.FormatFloat(o.Weight, 'g', -1, 64), "want a number above 0, up to 1000000")
+		}
+		if o.Goal == "" {
+			o.Goal = "min"
 		}
 		if o.Goal == "max" {
 			g.sign = -1
@@ -174,16 +181,16 @@ func (p *parsed) objectives() error {
 
 // amount reads a value of a unit of metrics.json, in SI units.
 func (p *parsed) amount(path, text, unit string) (float64, error) {
-	k := map[string]kind{metric.Bytes: kindBytes, metric.Seconds: kindDuration, metric.BitsPerS: kindRate}
+	k := map[string]sweep.Kind{metric.Bytes: sweep.Bytes, metric.Seconds: sweep.Duration, metric.BitsPerS: sweep.Rate}
 	want, ok := k[unit]
 	if !ok {
-		want = kindRatio
+		want = sweep.Ratio
 	}
 	v, _, ok := parseValue(text, want)
 	if !ok {
-		return 0, p.doc.Errorf(path, text, "want %s with its unit", want.what())
+		return 0, p.doc.Errorf(path, text, "want a %v, with its unit", want)
 	}
-	return want.si(v), nil
+	return si(want, v), nil
 }
 
 func (p *parsed) constraints() error {
@@ -229,7 +236,7 @@ func (p *parsed) bound(c *Constraint, at string) (b bound, err error) {
 	if c.Of == OfBestBaseline && len(p.Baselines) == 0 {
 		return b, p.doc.Errorf(at+".of", c.Of, "the plan has no baselines")
 	}
-	v, _, ok := parseValue(text, kindRatio)
+	v, _, ok := parseValue(text, sweep.Ratio)
 	if !ok || v < 0 {
 		return b, p.doc.Errorf(path, text, "want a share of %s, such as 100%%", c.Of)
 	}

@@ -62,8 +62,8 @@ type Figure struct {
 // Objective is a figure to be made small or large.
 type Objective struct {
 	Figure string  `key:"figure" required:"true" doc:"name of a figure"`
-	Goal   string  `key:"goal" oneof:"min,max" doc:"min or max"`
-	Weight float64 `key:"weight" doc:"share in the cost"`
+	Goal   string  `key:"goal" oneof:",min,max" doc:"min (the default) or max"`
+	Weight float64 `key:"weight" doc:"share in the cost; 0 is 1"`
 	Scale  string  `key:"scale" doc:"what counts as one, such as 1ms; empty = its mean over today and the baselines"`
 }
 

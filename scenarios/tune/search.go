@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rdmasim/reports/tuning"
+	"rdmasim/scenarios/sweep"
 )
 
 // search is one tuning on its way.
@@ -167,7 +168,7 @@ func (s *search) halving(ctx context.Context, runs int) ([]*entry, error) {
 	}
 	n := int(float64(runs) / (perPoint * float64(s.store.workloads)))
 	var alive []*entry
-	for _, u := range hypercube(s.seed, max(n, 1), len(s.space)) {
+	for _, u := range sweep.LatinHypercube(max(n, 1), len(s.space), s.seed) {
 		if e := s.store.entry(s.space.at(u), tuning.KindSearch, ""); !slices.Contains(alive, e) {
 			alive = append(alive, e)
 		}

@@ -2,7 +2,10 @@ package tune
 
 import (
 	"math"
+	"strconv"
 	"strings"
+
+	"rdmasim/scenarios/sweep"
 )
 
 // dimension is a parameter, ready to be searched.
@@ -10,13 +13,13 @@ type dimension struct {
 	name   string
 	paths  []string
 	role   string
-	kind   kind
+	kind   sweep.Kind
 	low    float64 // of the value, or of the factor over another dimension
 	high   float64
 	over   int // dimension whose value the factor multiplies; -1 = none
 	scale  string
 	step   float64  // 0 = any value
-	values []string // of a choice
+	values []string // of a choice: its value is a place in this list
 }
 
 // space is the product of the dimensions.
@@ -76,11 +79,20 @@ func (d *dimension) round(v float64, below point) float64 {
 		if n*d.step > high+d.step*1e-9 && d.over < 0 {
 			n = math.Floor(high/d.step + 1e-9)
 		}
-		return n * d.step
-	case d.kind != kindRatio:
+		return tidy(n * d.step)
+	case d.kind != sweep.Ratio:
 		return math.Round(v)
 	}
-	return v
+	return tidy(v)
+}
+
+// tidy rounds to twelve digits: 7 x 0.01 is 0.07.
+func tidy(v float64) float64 {
+	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		return v
+	}
+	return t
 }
 
 // place is the inverse of at, as far as there is one: where to search around a
@@ -99,10 +111,10 @@ func (s space) place(p point) []float64 {
 
 // text writes the value of a dimension as a scenario reads it.
 func (d *dimension) text(v float64) string {
-	if d.kind == kindChoice {
+	if d.values != nil {
 		return d.values[min(max(int(v), 0), len(d.values)-1)]
 	}
-	return d.kind.text(v)
+	return textOf(d.kind, v)
 }
 
 // settings returns path=value for every path of a point.
