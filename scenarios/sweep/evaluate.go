@@ -130,7 +130,11 @@ func Evaluate(ctx context.Context, src *Source, sets []Set, seed uint64, o Optio
 		limited, cancel = context.WithTimeout(ctx, o.Timeout)
 	}
 	defer cancel()
-	run, err := scenarios.Run(limited, spec, scenarios.Options{Out: filepath.Join(dir, "run"), Workers: 1, Version: o.Version})
+	series, err := needSeries(spec.Expect, o.Measures)
+	if err != nil {
+		return Result{}, err
+	}
+	run, err := scenarios.Run(limited, spec, scenarios.Options{Out: filepath.Join(dir, "run"), Workers: 1, Version: o.Version, Lean: true, NoSeries: !series})
 	input := new(scenarios.InputError)
 	switch {
 	case ctx.Err() != nil:
@@ -147,6 +151,21 @@ func Evaluate(ctx context.Context, src *Source, sets []Set, seed uint64, o Optio
 		res.Status, res.Error = Partial, fmt.Sprintf("takes longer than %v", o.Timeout)
 	}
 	return res, res.read(run.Dir, spec.Expect, o.Measures)
+}
+
+// needSeries reports whether any of the expectations and measures reads them.
+func needSeries(expect, measures []string) (bool, error) {
+	for _, text := range expect {
+		if e, err := metric.ParseExpectation(text); err != nil || e.ReadsSeries() {
+			return true, err
+		}
+	}
+	for _, text := range measures {
+		if e, err := measure(text); err != nil || e.ReadsSeries() {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // read takes the figures of a run from its directory.
