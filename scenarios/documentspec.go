@@ -53,7 +53,6 @@ func EncodeDocument(v any) ([]byte, error) {
 	return yaml.Marshal(treeOf(reflect.ValueOf(v)).node())
 }
 
-
 // ResolvedValue returns the value of a path of a resolved scenario as its text,
 // such as 400KB for switch.ecn.3.kmin; false where there is none, or where it
 // has values of its own.

@@ -70,7 +70,7 @@ var law = []article{
 	{pkg: "scenarios/library", reason: "the library is files"},
 	{pkg: "scenarios/reference", may: []string{"sim", "sim/trace", "scenarios", "scenarios/hpcc", "reports/metric"}, reason: "a comparison runs scenarios, reads their metrics and the files of others"},
 	{pkg: "scenarios/sweep", may: []string{"sim", "sim/stat", "sim/trace", "scenarios", "reports/metric"}, reason: "a sweep runs scenarios and reads their metrics"},
-	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "scenarios", "scenarios/sweep", "reports/metric", "reports/tuning"}, reason: "tuning runs scenarios and reads their metrics"},
+	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "sim/trace", "scenarios", "scenarios/sweep", "reports/metric", "reports/tuning"}, reason: "tuning runs scenarios and reads their metrics"},
 
 	{pkg: "scenarios/hardware", may: []string{"sim", "sim/trace", "fabric/topology", "verbs", "verbs/ibv", "fabric/netem", "scenarios", "scenarios/workload", "scenarios/fault"}, reason: "a run on real queue pairs builds no simulated fabric"},
 	{pkg: "scenarios/hardware/guest", reason: "a machine to test on knows nothing of what is tested"},

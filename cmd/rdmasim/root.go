@@ -68,6 +68,7 @@ func newRoot(a *app) *cobra.Command {
 		newPerftest(a),
 		newHeadroom(a),
 		newExport(a),
+		newTune(a),
 		newHW(a),
 		newVersion(a),
 	} {

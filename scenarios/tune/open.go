@@ -23,6 +23,8 @@ type Tuning struct {
 	rate    sim.Rate        // that baselines are taken for
 	named   []namedPoint
 	lacking []lacking
+
+	description string
 }
 
 // lacking is a baseline that is not run, and why.
@@ -49,7 +51,7 @@ func Open(file string) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tuning{parsed: *p}
+	t := &Tuning{parsed: *p, description: planDescription(string(data))}
 	for _, step := range []func() error{t.open, t.tryToday, t.baselines, t.tryEnds} {
 		if err := step(); err != nil {
 			return nil, err
