@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -50,7 +51,11 @@ func (d *Document) Errorf(path, value, format string, args ...any) error {
 // EncodeDocument writes a struct with the field tags of Spec as YAML, defaults
 // spelt out: what DecodeDocument reads.
 func EncodeDocument(v any) ([]byte, error) {
-	return yaml.Marshal(treeOf(reflect.ValueOf(v)).node())
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err := e.Encode(treeOf(reflect.ValueOf(v)).node())
+	return b.Bytes(), err
 }
 
 // ResolvedValue returns the value of a path of a resolved scenario as its text,

@@ -21,13 +21,14 @@ type tuneFlags struct {
 	jobs         int
 	seed         uint64
 	jsonProgress bool
-	quiet        bool
+	quiet, show  bool
 	flags        *pflag.FlagSet
 }
 
 const tuneLong = `Search the settings of a fabric that serve its traffic best.
 
-PLAN is a YAML file: the scenario as it is today, the workloads that one setting
+PLAN is a YAML file, or the name of a plan that comes with the program
+(tune-leafspine-100g): the scenario as it is today, the workloads that one setting
 has to serve, the parameters with their ranges and the units of the device, what
 is to be small or large, and what must hold.
 
@@ -60,6 +61,7 @@ func newTune(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "`N` runs at a time, 0 for one per core; results do not depend on it")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "first seed `N`, instead of the plan's")
 	cmd.Flags().BoolVar(&f.jsonProgress, "json-progress", false, "progress as one JSON object per second on stderr")
+	cmd.Flags().BoolVar(&f.show, "show", false, "print the plan with every default spelt out, and run nothing")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return cmd
 }
@@ -77,6 +79,13 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 	t, err := tune.Open(file)
 	if err != nil {
 		return inputError(err)
+	}
+	if f.show {
+		text, err := t.Resolved()
+		if err == nil {
+			_, err = a.stdout.Write(text)
+		}
+		return err
 	}
 	o := tune.Options{Out: f.out, Jobs: f.jobs, Budget: f.budget, Version: version(), Command: f.command(file)}
 	if f.flags.Changed("seed") {

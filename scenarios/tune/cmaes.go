@@ -3,7 +3,6 @@ package tune
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"rdmasim/sim"
@@ -17,26 +16,21 @@ type evolution struct {
 	results chan optimize.Task
 	pending []optimize.Task
 	ended   bool
+
+	start     []float64
+	deviation float64
 }
 
 // newEvolution begins at a place of the unit cube with a standard deviation in
 // every direction. population is the size of a generation.
 func newEvolution(start []float64, deviation float64, population int, seed uint64) *evolution {
-	dim := len(start)
-	d := mat.NewDiagDense(dim, nil)
-	for i := range dim {
-		d.SetDiag(i, deviation*deviation)
-	}
-	var chol mat.Cholesky
-	chol.Factorize(d)
-	// The method draws from InitCholesky alone: its step size only scales the
-	// path that shapes later generations, so both have the same size here.
-	m := &optimize.CmaEsChol{InitStepSize: deviation, InitCholesky: &chol, Population: population, Src: source{sim.NewRand(seed, "tune/cmaes")}}
-	e := &evolution{method: m, tasks: make(chan optimize.Task, population+1), results: make(chan optimize.Task, population+1)}
-	n := m.Init(dim, population)
-	tasks := make([]optimize.Task, n)
+	// The method draws from its covariance alone, which is that of a step size of
+	// one: its own coordinates are in deviations from the start.
+	m := &optimize.CmaEsChol{InitStepSize: 1, Population: population, Src: source{sim.NewRand(seed, "tune/cmaes")}}
+	e := &evolution{method: m, start: start, deviation: deviation, tasks: make(chan optimize.Task, population+1), results: make(chan optimize.Task, population+1)}
+	tasks := make([]optimize.Task, m.Init(len(start), population))
 	for i := range tasks {
-		tasks[i].Location = &optimize.Location{X: append([]float64(nil), start...)}
+		tasks[i].Location = &optimize.Location{X: make([]float64, len(start))}
 	}
 	go m.Run(e.tasks, e.results, tasks)
 	return e
@@ -70,7 +64,7 @@ func (e *evolution) ask() [][]float64 {
 	for _, t := range e.pending {
 		u := make([]float64, len(t.X))
 		for k, v := range t.X {
-			u[k] = mirror(v)
+			u[k] = mirror(e.start[k] + e.deviation*v)
 		}
 		out[t.ID] = u
 	}

@@ -87,7 +87,12 @@ func (j *judge) assess(entries []*entry, seeds []uint64) []verdict {
 		*v = verdict{e: e, cost: make([]float64, len(best)), regret: make([]float64, len(best))}
 		j.violations(v, seeds, true)
 		for w := range v.cost {
-			v.cost[w] = j.cost(e, w, seeds)
+			if v.cost[w] = j.cost(e, w, seeds); math.IsNaN(v.cost[w]) {
+				v.violation++
+				v.words = append(v.words, j.workloads[w].Name+": an objective was not measured")
+			}
+		}
+		for w := range v.cost {
 			if v.feasible() {
 				best[w] = min(best[w], v.cost[w])
 			}

@@ -3,7 +3,9 @@ package tune
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,18 +38,11 @@ const maxPlan = scenarios.MaxFile
 // Open reads a plan and the scenarios that it names, and tries the ends of the
 // search space on them. An error says what is wrong and where.
 func Open(file string) (*Tuning, error) {
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxPlan:
-		return nil, fmt.Errorf("%s: want a regular file of at most %d bytes", file, maxPlan)
-	}
-	data, err := os.ReadFile(file)
+	name, data, err := readPlan(file)
 	if err != nil {
 		return nil, err
 	}
-	p, err := parse(file, data)
+	p, err := parse(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +53,25 @@ func Open(file string) (*Tuning, error) {
 		}
 	}
 	return t, nil
+}
+
+// readPlan returns a plan by its file, or by its name if it comes with the program.
+func readPlan(file string) (name string, data []byte, err error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if text, ok := PlanText(file); ok {
+			return file + ".yaml", text, nil
+		}
+		return "", nil, fmt.Errorf("%q is neither a file nor a plan that comes with the program: %swant one of %s", file, scenarios.Nearest(file, Plans()), strings.Join(Plans(), ", "))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxPlan {
+		return "", nil, fmt.Errorf("%s: want a regular file of at most %d bytes", file, maxPlan)
+	}
+	data, err = os.ReadFile(file)
+	return file, data, err
 }
 
 // open reads the scenarios of all workloads.

@@ -277,15 +277,33 @@ func (t *Tuning) contrasts(s *search, f *final) []tuning.Contrast {
 			for w, load := range t.Workloads {
 				a, b := replicates(f.lead, fig, w, s.fresh), replicates(x.e, fig, w, s.fresh)
 				whole = append(whole, [2][]float64{a, b})
-				list = append(list, tuning.NewContrast(f.lead.id, x.e.id, x.as, load.Name, text, a, b))
+				list = append(list, contrast(f.lead, x.e, x.as, load.Name, text, a, b))
 			}
 			if a, b := together(whole, 0), together(whole, 1); a != nil && b != nil {
-				list = append(list, tuning.NewContrast(f.lead.id, x.e.id, x.as, "", text, a, b))
+				list = append(list, contrast(f.lead, x.e, x.as, "", text, a, b))
 			}
 		}
 		list = append(list, t.scoreContrast(s, f, x.e, x.as))
 	}
 	return list
+}
+
+// contrast compares replicates of the same seeds. The relative change is the
+// ratio of means, with the spread of both in its interval.
+func contrast(e, against *entry, as, workload, text string, a, b []float64) tuning.Contrast {
+	c := tuning.NewContrast(e.id, against.id, as, workload, text, a, b)
+	if c.Relative.Mean == nil {
+		return c
+	}
+	i := Jackknife(len(a), confidence, func(replicates []int) float64 {
+		x, y := 0.0, 0.0
+		for _, k := range replicates {
+			x, y = x+a[k], y+b[k]
+		}
+		return (x - y) / math.Abs(y)
+	})
+	c.Relative = tuning.Value{Mean: c.Relative.Mean, Half: tuning.Number(i.Half), N: i.N}
+	return c
 }
 
 // compared are the figures of objectives and bounds, each once.
