@@ -97,7 +97,7 @@ func checkResults(t *testing.T, share string) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	for _, want := range []string{"--- PASS: TestHardwareOperations", "--- PASS: TestHardwareDatagram", "--- PASS: TestHardwareRNR"} {
+	for _, want := range []string{"--- PASS: TestHardwareOperations", "--- PASS: TestHardwareDatagram", "--- PASS: TestHardwareRNR", "--- PASS: TestHardwareContract"} {
 		require.Contains(t, read("ibv.out"), want)
 	}
 	require.Contains(t, read("netem.out"), "--- PASS: TestHardwareLeavesNothing")
