@@ -69,7 +69,26 @@ func (w *world) finishDirectory(out *trace.Writer, before []netem.Counters, res 
 		list = append(list, trace.Counter{Object: "fault/" + in.name, Prio: -1, Name: trace.CountFaultPackets, Value: float64(in.hit)})
 	}
 	list = append(list, trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPayloadDelivered, Value: float64(w.total)})
+	for i, h := range w.traffic.Hosts {
+		if w.sent[i] > 0 {
+			list = append(list, trace.Counter{Object: h, Prio: -1, Name: "unreliable_messages_sent", Value: float64(w.sent[i])},
+				trace.Counter{Object: h, Prio: -1, Name: "unreliable_messages_arrived", Value: float64(w.arrived[i])})
+		}
+	}
 	out.Counters(list)
+	deltas := make([]netem.Counters, len(w.ends))
+	for i, e := range w.ends {
+		if e != nil {
+			deltas[i] = after[i].Sub(before[i])
+		}
+	}
+	w.reconcile(deltas)
+	if err := out.JSON(trace.FileChecks, w.checks); err != nil {
+		return err
+	}
+	for _, c := range w.checks {
+		res.Notes = append(res.Notes, verdict(c)+": "+c.Text)
+	}
 	perf := trace.Perf{Wall: res.Wall, Workers: 1, Host: trace.ThisHost()}
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {

@@ -8,6 +8,7 @@ import (
 	"rdmasim/fabric/netem"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/fault"
+	"rdmasim/sim"
 )
 
 // injection is a fault of the scenario made into changes of this host.
@@ -18,6 +19,10 @@ type injection struct {
 	event *fault.PacketEvent // nil unless the fault is about exact packets
 	hit   int64              // packets that it has acted on so far
 	seen  int64              // packets that passed it
+
+	late    sim.Duration // by which receives are posted late, without any change of the host
+	lateAt  []int        // hosts
+	dropped int64        // by queues and rules
 }
 
 // site is one interface where a fault acts.
@@ -26,6 +31,7 @@ type site struct {
 	changes []netem.Change
 	table   string // of nftables, "" for a queue
 	marks   bool   // acts on what passes; else on what it drops
+	drops   bool   // of a rule: what it acts on is lost
 	risky   bool   // touches traffic that is not RoCE
 	active  bool
 }
@@ -95,6 +101,8 @@ func (w *world) plan(in *injection, number int) error {
 			return fmt.Errorf("%w: reroute: the routes of a real fabric are its own", netem.ErrNotSupported)
 		}
 		return w.linkDown(in, f)
+	case fault.LateReceives:
+		return w.planLate(in, f)
 	case fault.PacketEvent:
 		in.event = &f
 		if f.Do == "delay" {
@@ -102,7 +110,7 @@ func (w *world) plan(in *injection, number int) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: the kernel of a host cannot do it; faults that it can do are loss, gilbert_elliott, delay, reorder, duplicate, corrupt, rate, udp_blocked, mtu, link_down and packet", netem.ErrNotSupported)
+	return fmt.Errorf("%w: the kernel of a host cannot do it; faults that it can do are loss, gilbert_elliott, delay, reorder, duplicate, corrupt, rate, udp_blocked, mtu, link_down, packet and late_receives", netem.ErrNotSupported)
 }
 
 // devices returns the interfaces whose sending, or receiving, a place is about.
@@ -197,7 +205,9 @@ func (w *world) atIngress(in *injection, wire fault.Wire, id string, rules []net
 
 func ruleSite(dev, id string, rules []netem.Rule) (*site, error) {
 	c, err := netem.Rules(dev, id, rules)
-	return &site{dev: dev, changes: c, table: netem.Table(id)}, err
+	// Corrupted packets do not pass the ICRC.
+	drops := len(rules) > 0 && rules[0].Action != netem.MarkCE
+	return &site{dev: dev, changes: c, table: netem.Table(id), drops: drops}, err
 }
 
 func (w *world) linkDown(in *injection, f fault.LinkDown) error {
@@ -236,7 +246,7 @@ func (w *world) checkOverlap() error {
 func (w *world) refuse() error {
 	for _, in := range w.faults {
 		for _, e := range w.ends {
-			if e != nil && e.info.Offloaded() {
+			if in.late == 0 && e != nil && e.info.Offloaded() {
 				return fmt.Errorf("fault %s: %w: %s (%s) builds its packets in hardware and bypasses the kernel's queues, so that nothing would be injected; put a Linux bridge, Soft-RoCE or the switch in the path", in.name, netem.ErrNotSupported, e.info.Name, e.info.Driver)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"rdmasim/fabric/netem"
@@ -46,7 +47,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	if err != nil {
 		return nil, err
 	}
-	if len(w.faults) > 0 {
+	if slices.ContainsFunc(w.faults, func(in *injection) bool { return in.late == 0 }) {
 		if w.injector, err = newInjector(o.Log); err != nil {
 			out.Abort()
 			return nil, err
@@ -58,7 +59,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	}
 	start := time.Now()
 	end, stopped := w.loop(ctx, o)
-	if w.injector != nil {
+	if len(w.faults) > 0 {
 		if err := w.stopFaults(); err != nil && !stopped {
 			w.fail(err)
 		}
@@ -87,7 +88,8 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts))}
+	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts)),
+		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts))}
 	if w.endOf, err = assign(traffic.Hosts, devices, o.Devices); err != nil {
 		return nil, &scenarios.InputError{Err: err}
 	}
@@ -214,7 +216,7 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	if bin := w.spec.Series.Interval; bin > 0 {
 		w.sample(max(bin, minBin), limit)
 	}
-	if w.injector != nil {
+	if len(w.faults) > 0 {
 		if err := w.startFaults(ctx, limit); err != nil {
 			w.fail(err)
 		}
@@ -298,7 +300,7 @@ func (w *world) work(now sim.Time) bool {
 		}
 		did = did || n > 0
 	}
-	return did
+	return w.look() || did
 }
 
 // sleep arms the completion queues and waits for an event, a timer, or a tenth

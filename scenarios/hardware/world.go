@@ -177,6 +177,10 @@ type world struct {
 	made    []int   // connections, by host
 	err     error
 
+	watching      []*conn // whose owners wait for WRITEs
+	sent, arrived []int64 // messages by SEND over unreliable services: sent by a host, and of its messages arrived
+	checks        []trace.Check
+
 	faults   []*injection
 	injector *injector // nil without faults
 }

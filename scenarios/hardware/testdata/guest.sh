@@ -16,6 +16,10 @@ part run rdmasim hw run /t/lab.yaml --out run-clean --no-report
 state > before.txt
 part loss rdmasim hw run /t/lab-loss.yaml --out run-loss --no-report
 part blocked rdmasim hw run /t/lab-blocked.yaml --out run-blocked --no-report
+for i in verbs rnr loss1 loss10 loss100 datagrams; do
+	part $i rdmasim hw run /t/lab-$i.yaml --out run-$i --no-report
+done
+! rdmasim hw run /t/lab.yaml --device h0=rxe0 --device h1=rxe0 --out run-same > same.out 2>&1 || { bad=1; echo "guest: one device at both ends was taken"; }
 part dry rdmasim hw run /t/lab-loss.yaml --dry-run
 state > after.txt
 
