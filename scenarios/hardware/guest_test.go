@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -126,6 +127,7 @@ func checkResults(t *testing.T, share string) {
 	require.Equal(t, 1, blocked.Completions["retry_exceeded"])
 
 	checkOperations(t, share, read)
+	checkBridge(t, share, read("bridge-INT.out"))
 	require.Equal(t, read("before.txt"), read("after.txt"), "a run has left something behind")
 	require.Equal(t, read("before.txt"), read("killed.txt"), "a killed run has left something behind")
 	require.Contains(t, read("during.txt"), "netem", "the run that was killed had faults in place")
@@ -133,6 +135,30 @@ func checkResults(t *testing.T, share string) {
 	if dir := os.Getenv("RDMASIM_GUEST_OUT"); dir != "" {
 		require.NoError(t, os.CopyFS(dir, os.DirFS(share)))
 	}
+}
+
+// checkBridge looks at what a bridge between the devices has done.
+func checkBridge(t *testing.T, share, out string) {
+	m := regexp.MustCompile(`fault loss: .*: (\d+) of (\d+) packets that passed it, (\d+) of them dropped`).FindStringSubmatch(out)
+	require.NotNil(t, m, out)
+	require.NotEqual(t, "0", m[1])
+	c := regexp.MustCompile(`NICs not: (\d+) packets/s, (\d+) packets/s through netem`).FindStringSubmatch(out)
+	require.NotNil(t, c, out)
+	for _, pps := range c[1:] {
+		require.Greater(t, len(pps), 2, "a ceiling of %s packets/s", pps)
+	}
+	require.Contains(t, out, "PFC does not cross this bridge")
+	run, err := trace.Open(filepath.Join(share, "run-bridge"))
+	require.NoError(t, err)
+	list, err := run.Counters()
+	require.NoError(t, err)
+	seen := 0.0
+	for _, k := range list {
+		if k.Name == trace.CountOutOfSequence || k.Name == "completer_retry_err" {
+			seen += k.Value
+		}
+	}
+	require.Positive(t, seen, "the devices have noticed what the bridge dropped")
 }
 
 // checkOperations looks at the runs of operations, services and losses.

@@ -1,7 +1,9 @@
 package hardware
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
@@ -102,9 +104,15 @@ func (w *world) plan(in *injection, number int) error {
 		}
 		return w.linkDown(in, f)
 	case fault.LateReceives:
+		if w.ports != nil {
+			return fmt.Errorf("%w: a bridge has no applications", netem.ErrNotSupported)
+		}
 		return w.planLate(in, f)
 	case fault.PacketEvent:
 		in.event = &f
+		if w.ports != nil {
+			return fmt.Errorf("%w: a bridge does not know the queue pairs of the hosts behind it", netem.ErrNotSupported)
+		}
 		if f.Do == "delay" {
 			return fmt.Errorf("%w: nftables cannot hold a packet back", netem.ErrNotSupported)
 		}
@@ -128,6 +136,9 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 		}
 	}
 	hosts := len(w.traffic.Hosts)
+	if w.ports != nil {
+		return w.bridgePorts(ways, sending), nil
+	}
 	for _, way := range ways {
 		from, to := w.hostAt(way.From), w.hostAt(way.To)
 		switch {
@@ -149,6 +160,24 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 		return nil, fmt.Errorf("%w: it is not about %s, and this machine has no other links", netem.ErrNotSupported, key)
 	}
 	return list, nil
+}
+
+// bridgePorts returns the ports of a bridge at which frames of a way leave, or
+// enter. What enters at one port leaves at the other.
+func (w *world) bridgePorts(ways []fault.Way, leaving bool) (list []string) {
+	for _, way := range ways {
+		port := w.hostAt(way.To)
+		if from := w.hostAt(way.From); from >= 0 {
+			port = 1 - from
+		}
+		if !leaving {
+			port = 1 - port
+		}
+		if !slices.Contains(list, w.ports[port]) {
+			list = append(list, w.ports[port])
+		}
+	}
+	return list
 }
 
 // hostAt returns the number of the host at a node, -1 for a switch.
@@ -215,6 +244,18 @@ func (w *world) linkDown(in *injection, f fault.LinkDown) error {
 	if err != nil {
 		return err
 	}
+	if w.ports != nil { // a link of a bridge is one port, in both directions
+		ways, err := f.Where.Ways(w.traffic.Graph, w.traffic.Ports)
+		if err != nil {
+			return err
+		}
+		devs = nil
+		for _, way := range ways {
+			if port := w.ports[max(w.hostAt(way.From), w.hostAt(way.To))]; !slices.Contains(devs, port) {
+				devs = append(devs, port)
+			}
+		}
+	}
 	for _, dev := range devs {
 		c, err := netem.LinkDown(dev)
 		if err != nil {
@@ -243,7 +284,7 @@ func (w *world) checkOverlap() error {
 }
 
 // refuse says why a fault must not touch this host; nothing has been changed.
-func (w *world) refuse() error {
+func (w *world) refuse(devices []netem.Device) error {
 	for _, in := range w.faults {
 		for _, e := range w.ends {
 			if in.late == 0 && e != nil && e.info.Offloaded() {
@@ -254,7 +295,11 @@ func (w *world) refuse() error {
 			if !s.risky {
 				continue
 			}
-			if why := netem.Refuse("/", s.dev); why != "" {
+			why := netem.Refuse("/", s.dev)
+			if why == "" {
+				why = netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			}
+			if why != "" {
 				return fmt.Errorf("fault %s: %s must not be touched: %s", in.name, s.dev, why)
 			}
 		}

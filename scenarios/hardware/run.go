@@ -125,7 +125,7 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	if err = w.inject(); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
-	if err = w.refuse(); err != nil {
+	if err = w.refuse(devices); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
 	return w, nil

@@ -181,6 +181,7 @@ type world struct {
 	sent, arrived []int64 // messages by SEND over unreliable services: sent by a host, and of its messages arrived
 	checks        []trace.Check
 
+	ports    []string // of a bridge, by host: there are no devices then
 	faults   []*injection
 	injector *injector // nil without faults
 }

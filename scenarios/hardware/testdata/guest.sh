@@ -37,5 +37,26 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	[ $i -gt 2 ] && cmp -s before.txt killed.txt && break
 done
 cmp before.txt killed.txt || { bad=1; echo "guest: a killed run has left something behind"; }
+
+# rxe, veth, bridge, veth, rxe.
+LAB_PORTS=1 dash /lab.sh > lab.out 2>&1 || { bad=1; echo "guest: the lab with ports was not set up"; cat lab.out; }
+state > before-bridge.txt
+for how in INT KILL; do
+	rdmasim hw bridge port0 port1 --fault 'loss: {link: "port0>bridge", probability: 20%}' > bridge-$how.out 2>&1 &
+	pid=$!
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+		sleep 1
+		grep -q '^forwarding' bridge-$how.out && break
+	done
+	[ $how = INT ] && part bridged rdmasim hw run /t/lab-bridge.yaml --out run-bridge --no-report
+	kill -$how $pid
+	wait $pid
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		state > after-bridge.txt
+		cmp -s before-bridge.txt after-bridge.txt && break
+		sleep 1
+	done
+	cmp before-bridge.txt after-bridge.txt || { bad=1; echo "guest: a bridge ($how) has left something behind"; }
+done
 grep '^--- SKIP' *.out
 exit $bad
