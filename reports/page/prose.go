@@ -42,6 +42,7 @@ func summary(r *figure.Run) []Paragraph {
 		{"Losses", w.losses},
 		{"Links", w.links},
 		{"Checks of the devices", w.deviceChecks},
+		{"Devices", w.devices},
 		{"Verdict", w.verdict},
 	} {
 		w.out = nil

@@ -101,6 +101,10 @@ func Bridge(ctx context.Context, o BridgeOptions) (err error) {
 	return nil
 }
 
+// longest is the time in seconds within which a fault has to begin: a day, the
+// longest scenario.
+const longest = 24 * 3600
+
 // planBridge makes the faults into changes of the ports and says why the ports
 // must not be touched. Nothing has been changed.
 func planBridge(ctx context.Context, o *BridgeOptions) (*world, error) {
@@ -122,7 +126,7 @@ func planBridge(ctx context.Context, o *BridgeOptions) (*world, error) {
 		}
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "name: bridge\nduration: 1s\ntopology: {custom: {nodes: [{name: %q, kind: host}, {name: %q, kind: host}, {name: bridge, kind: switch}], links: [{a: %q, b: bridge}, {a: %q, b: bridge}]}}\n", a, b, a, b)
+	fmt.Fprintf(&text, "name: bridge\nduration: %ds\ntopology: {custom: {nodes: [{name: %q, kind: host}, {name: %q, kind: host}, {name: bridge, kind: switch}], links: [{a: %q, b: bridge}, {a: %q, b: bridge}]}}\n", longest, a, b, a, b)
 	fmt.Fprintf(&text, "traffic: [{incast: {senders: 1, receiver: %q, message: 1B, repeat: 1}}]\n", a)
 	for i, f := range o.Faults {
 		if strings.ContainsAny(f, "\n\r") {

@@ -38,9 +38,9 @@ func seen(all []netem.Counters) (s errorsSeen) {
 		for _, k := range []struct {
 			to    *int64
 			names []string
-		}{{&s.gaps, []string{"out_of_seq_request", "out_of_sequence"}}, {&s.naks, []string{"rcvd_seq_err", "packet_seq_err"}},
-			{&s.retries, []string{"completer_retry_err"}}, {&s.timeouts, []string{"local_ack_timeout_err"}}, {&s.twice, []string{"duplicate_request"}},
-			{&s.rnr, []string{"send_rnr_err", "rnr_nak_retry_err"}}, {&s.gaveUp, []string{"retry_exceeded_err"}}} {
+		}{{&s.gaps, []string{"out_of_seq_request", "out_of_sequence", "oos_drop_count"}}, {&s.naks, []string{"rcvd_seq_err", "packet_seq_err", "seq_err_naks_rcvd"}},
+			{&s.retries, []string{"completer_retry_err"}}, {&s.timeouts, []string{"local_ack_timeout_err", "to_retransmits"}}, {&s.twice, []string{"duplicate_request"}},
+			{&s.rnr, []string{"send_rnr_err", "rnr_nak_retry_err", "rnr_naks_rcvd"}}, {&s.gaveUp, []string{"retry_exceeded_err", "max_retry_exceeded"}}} {
 			for _, n := range k.names {
 				if v, ok := c[n]; ok {
 					*k.to += v

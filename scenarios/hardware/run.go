@@ -57,8 +57,12 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	if err != nil {
 		w.fail(err)
 	}
+	cpu := openCPUCounters()
+	defer cpu.close()
 	start := time.Now()
 	end, stopped := w.loop(ctx, o)
+	cost := cpu.read()
+	w.sampler.end(w)
 	if len(w.faults) > 0 {
 		if err := w.stopFaults(); err != nil && !stopped {
 			w.fail(err)
@@ -70,7 +74,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	}
 	res = &scenarios.Result{Dir: o.Out, Partial: stopped, End: end, Wall: time.Since(start).Seconds(), Workers: 1}
 	w.unfinished(end)
-	if err := w.finishDirectory(out, before, res); err != nil {
+	if err := w.finishDirectory(out, before, cpu.reasons(), cost, res); err != nil {
 		out.Abort()
 		return nil, err
 	}
@@ -216,6 +220,13 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	if bin := w.spec.Series.Interval; bin > 0 {
 		w.sample(max(bin, minBin), limit)
 	}
+	var devices []*netem.Device
+	for _, e := range w.ends {
+		if e != nil {
+			devices = append(devices, &e.info)
+		}
+	}
+	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
 	if len(w.faults) > 0 {
 		if err := w.startFaults(ctx, limit); err != nil {
 			w.fail(err)

@@ -177,6 +177,7 @@ type world struct {
 	made    []int   // connections, by host
 	err     error
 
+	sampler       *sampler
 	watching      []*conn // whose owners wait for WRITEs
 	sent, arrived []int64 // messages by SEND over unreliable services: sent by a host, and of its messages arrived
 	checks        []trace.Check
