@@ -126,7 +126,7 @@ func planBridge(ctx context.Context, o *BridgeOptions) (*world, error) {
 		}
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "name: bridge\nduration: %ds\ntopology: {custom: {nodes: [{name: %q, kind: host}, {name: %q, kind: host}, {name: bridge, kind: switch}], links: [{a: %q, b: bridge}, {a: %q, b: bridge}]}}\n", longest, a, b, a, b)
+	fmt.Fprintf(&text, "name: bridge\nduration: %ds\nseries: {interval: 0s}\ntopology: {custom: {nodes: [{name: %q, kind: host}, {name: %q, kind: host}, {name: bridge, kind: switch}], links: [{a: %q, b: bridge}, {a: %q, b: bridge}]}}\n", longest, a, b, a, b)
 	fmt.Fprintf(&text, "traffic: [{incast: {senders: 1, receiver: %q, message: 1B, repeat: 1}}]\n", a)
 	for i, f := range o.Faults {
 		if strings.ContainsAny(f, "\n\r") {

@@ -288,7 +288,7 @@ func (w *world) refuse(devices []netem.Device) error {
 	for _, in := range w.faults {
 		for _, e := range w.ends {
 			if in.late == 0 && e != nil && e.info.Offloaded() {
-				return fmt.Errorf("fault %s: %w: %s (%s) builds its packets in hardware and bypasses the kernel's queues, so that nothing would be injected; put a Linux bridge, Soft-RoCE or the switch in the path", in.name, netem.ErrNotSupported, e.info.Name, e.info.Driver)
+				return fmt.Errorf("fault %s: %w: %s (%s) builds its packets in hardware and bypasses the kernel's queues, so that nothing would be injected; put a Linux bridge (rdmasim hw bridge), Soft-RoCE or the switch in the path", in.name, netem.ErrNotSupported, e.info.Name, e.info.Driver)
 			}
 		}
 		for _, s := range in.sites {
