@@ -63,7 +63,9 @@ func usable(r *tuning.Result) (n int) {
 }
 
 // settingWords are the settings of a point.
-func settingWords(t *tune.Tuning, p *tuning.Point) string { return strings.Join(t.Words(p.Values), ", ") }
+func settingWords(t *tune.Tuning, p *tuning.Point) string {
+	return strings.Join(t.Words(p.Values), ", ")
+}
 
 // contrasts prints the change against today and the best baseline, over all
 // workloads and in each.
