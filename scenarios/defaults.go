@@ -97,5 +97,6 @@ func DefaultNIC() NICSpec {
 		RxBuffer:      1 * sim.MiB, // a choice: holds the headroom of an 800 Gb/s link and as much again
 		RxXoff:        AutoValue[sim.Bytes](),
 		SourcePorts:   "hash",
+		Host:          DefaultHost(),
 	}
 }

@@ -195,6 +195,12 @@ type HostSpec struct {
 	Doorbell   sim.Duration `key:"doorbell" doc:"from the end of posting until the NIC has the request"`
 	Poll       sim.Duration `key:"poll" doc:"time of the core to take a completion"`
 	Moderation sim.Duration `key:"moderation" doc:"a first completion waits so long for others before the host hears of them"`
+
+	Bus          Member    `key:"bus" catalogue:"bus" doc:"between NIC and memory: one bus of the catalogue with its parameters"`
+	Contexts     Member    `key:"contexts" catalogue:"nic_cache" doc:"what the NIC keeps of its queue pairs' contexts (QPC)"`
+	Translations Member    `key:"translations" catalogue:"nic_cache" doc:"what the NIC keeps of the translations of memory (MTT)"`
+	Page         sim.Bytes `key:"page" doc:"memory that one translation stands for"`
+	Memory       sim.Bytes `key:"memory" doc:"registered memory that messages lie in, anywhere, for translations"`
 }
 
 // IRNSpec are the parameters of recovery selective_repeat.

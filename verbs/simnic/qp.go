@@ -58,8 +58,10 @@ type qp struct {
 	special  bool // not WRITEs and SENDs of a sized connection alone
 	closing  bool
 	hosted   bool  // its requests take time to reach the NIC
+	fetched  bool  // the context for the next packet is there, or will be at fetchAt
 	next     int32 // in the ready list
 	waitAt   sim.Time
+	fetchAt  sim.Time
 	handle   *QP
 	depth    int
 	mtu      sim.Bytes

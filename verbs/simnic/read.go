@@ -16,6 +16,7 @@ type response struct {
 	data              []byte    // nil without memory
 	value             uint64    // of an atomic
 	sent              sim.Time  // of the request, for the round trip
+	ready             sim.Time  // its memory has been read
 	msn               uint32
 }
 
@@ -103,6 +104,9 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 		}
 	}
 	p.Send(n.node, port, &k)
+	if n.dma != nil {
+		n.dma.sent(q, n.node.Now(), sim.Bytes(k.Payload), false)
+	}
 	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if !r.waiting() && r.hold {
 		r.hold = false
@@ -119,7 +123,7 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		n.route(q)
 	}
 	r := q.responses()
-	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent}
+	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent, ready: n.node.Now().Add(n.readDelay())}
 	if a.op == verbs.OpRead {
 		a.length = sim.Bytes(m.Ext)
 		a.last = seq + packets(a.length, q.mtu) - 1

@@ -50,7 +50,7 @@ func (q *qp) finishing() bool {
 // startAt is when a queue pair that has something to send may send it.
 func (q *qp) startAt() sim.Time {
 	if q.resp != nil && q.resp.waiting() {
-		return q.availAt
+		return max(q.availAt, q.resp.list[q.resp.head].ready)
 	}
 	at := max(q.availAt, q.holdAt)
 	if q.hosted && q.nxt < q.end {
@@ -172,6 +172,9 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	q.sent = max(q.sent, next)
 	n.stat.sent++
 	p.Send(n.node, port, &k)
+	if n.dma != nil {
+		n.dma.sent(q, now, sim.Bytes(k.Payload), first)
+	}
 	if n.cfg.Account {
 		n.sent(q, p, m, now, k.Flags&packet.FlagRetx != 0, next > m.last)
 	}

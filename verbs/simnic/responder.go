@@ -260,6 +260,9 @@ func (n *NIC) complete(q *qp, wc verbs.WorkCompletion) {
 	if q.handle == nil {
 		return
 	}
+	if n.dma != nil {
+		n.dma.completed(n.node.Now())
+	}
 	if n.cfg.Host.Poll > 0 || n.cfg.Host.Moderation > 0 {
 		n.later(q, wc)
 	} else {

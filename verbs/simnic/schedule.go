@@ -50,6 +50,12 @@ func (n *NIC) transmit(port int) {
 			}
 		}
 	}
+	if n.dma != nil && n.dma.busy() > now {
+		if p.readyMask&^p.Paused != 0 || len(p.heap) > 0 {
+			n.wake(p, port, n.dma.busy())
+		}
+		return
+	}
 	for {
 		open = p.readyMask &^ p.Paused
 		if open == 0 {
@@ -75,6 +81,12 @@ func (n *NIC) transmit(port int) {
 		if at := q.startAt(); at > now {
 			n.schedule(p, q, at, now)
 			continue
+		}
+		if n.dma != nil {
+			if at := n.dma.fetch(q, now); at > now {
+				n.schedule(p, q, at, now)
+				continue
+			}
 		}
 		n.sendData(port, p, q)
 		n.again(p, port)
