@@ -31,7 +31,7 @@ func (w *world) addNIC(i int) error {
 		EndpointName: func(e int32) string { return w.graph.Nodes[w.routes.Endpoints()[e].Node].Name },
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}
 	c.TTL, c.Account = uint8(sp.TTL), s.Diagnosis
-	c.MaxRDAtomic = sp.MaxRDAtomic
+	c.MaxRDAtomic, c.NoReadFeedback = sp.MaxRDAtomic, sp.ReadFeedback == "none"
 	if c.Host, err = sp.Host.costs(); err != nil {
 		return err
 	}

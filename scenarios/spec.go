@@ -177,6 +177,7 @@ type NICSpec struct {
 	Host          HostSpec        `key:"host" doc:"what the host's software takes, nothing by default"`
 	IRN           IRNSpec         `key:"irn" doc:"selective repeat"`
 	MaxRDAtomic   int             `key:"max_rd_atomic" range:"1..16" doc:"READs and atomics that a queue pair has outstanding"`
+	ReadFeedback  string          `key:"read_feedback" oneof:"auto,none" doc:"auto: where congestion control lives on ACKs, READ responses are answered by feedback; none: such a responder is not controlled"`
 	RetryCount    int             `key:"retry_count" range:"0..7" doc:"timeouts in a row before a queue pair fails"`
 	RNRTimer      int             `key:"rnr_timer" range:"0..31" doc:"code of the RNR NAK timer"`
 	RNRRetry      int             `key:"rnr_retry" range:"0..7" doc:"RNR NAKs in a row before a queue pair fails; 7 = never"`

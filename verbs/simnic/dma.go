@@ -44,9 +44,9 @@ func newDMA(c *Config) *dma {
 func (d *dma) busy() sim.Time { return d.down }
 
 // fetch returns when the next packet of a queue pair may leave as far as its
-// context and the translation of its memory are concerned. Each packet looks
-// them up once.
-func (d *dma) fetch(q *qp, now sim.Time) sim.Time {
+// context and the translation of its memory are concerned; responds says that it
+// is a response. Each packet looks them up once.
+func (d *dma) fetch(q *qp, responds bool, now sim.Time) sim.Time {
 	if q.fetched {
 		return max(q.fetchAt, now)
 	}
@@ -55,7 +55,7 @@ func (d *dma) fetch(q *qp, now sim.Time) sim.Time {
 	if d.contexts != nil {
 		at = d.contexts.use(uint64(q.slot), now)
 	}
-	if d.pages != nil && (q.resp == nil || !q.resp.waiting()) && q.nxt < q.end {
+	if d.pages != nil && !responds && q.nxt < q.end {
 		if m := &q.msgs[q.find(q.nxt)]; !m.responds() {
 			at = max(at, d.translate(sim.Mix64(uint64(q.qpn)<<40^m.id), sim.Bytes(q.nxt-m.first)*q.mtu, now))
 		}

@@ -29,6 +29,7 @@ type responses struct {
 	hold    bool // answer waits
 	atomics [maxResources]atomicResult
 	turn    int
+	spans   []span // of responses in flight, where there is feedback
 }
 
 // maxResources bounds the READs and atomics that a responder keeps.
@@ -95,6 +96,9 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 			k.Aux = n.load(cargo{data: a.data[off : off+payload]})
 		}
 		n.stat.sent++
+		if n.feedsBack() {
+			n.responded(q, a.next, k.Flags&packet.FlagLast != 0, &k)
+		}
 	}
 	a.next++
 	if a.next > a.last {
@@ -130,6 +134,7 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		if duplicate {
 			r.truncate(seq)
 			r.hold = false
+			n.askedAgain(q)
 		}
 		ok := a.length <= verbs.MaxMessage && (!duplicate || a.last < q.epsn)
 		if ok && q.full != nil {
@@ -222,6 +227,9 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	n.stat.payload += uint64(m.Payload)
 	last := seq == d.last
 	q.respSeen = 0
+	if n.feedsBack() {
+		n.feedBack(port, q, m)
+	}
 	n.progress(q, seq+1, now)
 	if last {
 		n.beyond(q, now)

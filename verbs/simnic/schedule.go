@@ -78,12 +78,12 @@ func (n *NIC) transmit(port int) {
 		if !n.more(q, now) {
 			continue
 		}
-		if at := q.startAt(); at > now {
+		if at := n.startAt(q, now); at > now {
 			n.schedule(p, q, at, now)
 			continue
 		}
 		if n.dma != nil {
-			if at := n.dma.fetch(q, now); at > now {
+			if at := n.dma.fetch(q, n.responding(q, now), now); at > now {
 				n.schedule(p, q, at, now)
 				continue
 			}
