@@ -56,6 +56,7 @@ func newRoot(a *app) *cobra.Command {
 		newList(a),
 		newShow(a),
 		newCheck(a),
+		newEstimate(a),
 		newReport(a),
 		newWhy(a),
 		newCompare(a),
