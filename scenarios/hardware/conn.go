@@ -34,22 +34,48 @@ type conn struct {
 	watches  bool                // its owner wants to know when a WRITE of the peer is in memory
 	expected []stamp             // WRITEs of the peer that are not there yet
 	progress sim.Time            // of the latest completion
+	far      bool                // the peer is at another agent
+	farQPN   uint32              // of the end that another agent has
 }
 
 // psn is the number of the first packet.
-func (c *conn) psn() uint32 { return c.qp.QPN() * 0x9e3779b1 & 0xffffff }
+func (c *conn) psn() uint32 { return c.QPN() * 0x9e3779b1 & 0xffffff }
 
 // region is registered memory; it is replaced by a larger one when a message
 // needs that, and kept as long as requests may use it.
 type region struct {
 	mr  verbs.MemoryRegion
 	old []verbs.MemoryRegion
+
+	far farMemory // of another agent: what it has said
+	ask func(n sim.Bytes) (farMemory, error)
+}
+
+// farMemory is registered memory of another agent.
+type farMemory struct {
+	addr uint64
+	rkey uint32
+	size sim.Bytes
+}
+
+// remote returns address and key for requests of the peer.
+func (r *region) remote() (addr uint64, rkey uint32) {
+	if r.ask != nil {
+		return r.far.addr, r.far.rkey
+	}
+	return r.mr.Addr(), r.mr.RKey()
 }
 
 // minRegion is what a region has at first.
 const minRegion = 1 << 20
 
-func (r *region) grow(e *endpoint, n sim.Bytes) error {
+func (r *region) grow(e *endpoint, n sim.Bytes) (err error) {
+	if r.ask != nil {
+		if n > r.far.size {
+			r.far, err = r.ask(n)
+		}
+		return err
+	}
 	if r.mr != nil && sim.Bytes(len(r.mr.Bytes())) >= n {
 		return nil
 	}
@@ -127,6 +153,10 @@ func (w *world) connect(a *app, p workload.ConnParams) (here, there *conn, err e
 	if service == 0 {
 		service = verbs.RC
 	}
+	if w.endOf[p.Peer] < 0 {
+		here, err = w.connectFar(a, p, service)
+		return here, nil, err
+	}
 	if here, err = w.newConn(a, p.Depth, service); err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +199,7 @@ func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
 		dscp = priority << 3
 	}
 	attr := verbs.QPAttr{Port: 1, Access: verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic | verbs.LocalWrite, QKey: qKey,
-		PathMTU: mtu, DestQPN: c.peer.qp.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: uint8(min(c.end.attr.MaxDestRDAtomic, 16)), MinRNRTimer: uint8(n.RNRTimer),
+		PathMTU: mtu, DestQPN: c.peer.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: uint8(min(c.end.attr.MaxDestRDAtomic, 16)), MinRNRTimer: uint8(n.RNRTimer),
 		AH:    verbs.AHAttr{DGID: c.peer.end.gid, SGIDIndex: c.end.index, Port: 1, HopLimit: 64, TrafficClass: uint8(dscp<<2) | 2}, // ECT(0)
 		SQPSN: psn, Timeout: uint8(n.Timeout), RetryCount: uint8(n.RetryCount), RNRRetry: uint8(n.RNRRetry),
 		MaxRDAtomic: uint8(min(c.end.attr.MaxRDAtomic, c.peer.end.attr.MaxDestRDAtomic, 16))}
@@ -194,7 +224,12 @@ func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
 	return nil
 }
 
-func (c *conn) QPN() uint32 { return c.qp.QPN() }
+func (c *conn) QPN() uint32 {
+	if c.qp == nil {
+		return c.farQPN
+	}
+	return c.qp.QPN()
+}
 
 func (c *conn) State() verbs.State {
 	if c.closed {
@@ -252,7 +287,7 @@ func (c *conn) post(wr verbs.WorkRequest) error {
 		h.SGList = nil
 	}
 	if !wr.Opcode.IsSend() {
-		h.RemoteAddr, h.RKey = c.peer.dst.mr.Addr(), c.peer.dst.mr.RKey()
+		h.RemoteAddr, h.RKey = c.peer.dst.remote()
 	}
 	if c.service == verbs.UD {
 		h.AH, h.RemoteQPN, h.RemoteQKey = c.ah, c.peer.QPN(), qKey
@@ -324,6 +359,9 @@ func (c *conn) completed(wc *verbs.WorkCompletion, now sim.Time) {
 	}
 	c.hw--
 	c.w.busy--
+	if c.w.remote != nil {
+		c.w.remote.work++
+	}
 	if wc.Status == verbs.StatusRetryExceeded {
 		c.w.gaveUp(c, &s, now)
 	}

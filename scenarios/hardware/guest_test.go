@@ -203,6 +203,10 @@ func checkOperations(t *testing.T, share string, read func(string) string) {
 	require.EqualValues(t, sum[trace.CountFaultPackets], sum["unreliable_messages_sent"]-sum["unreliable_messages_arrived"], "what the rule dropped is what did not arrive")
 	load("run-loss100")
 	require.Contains(t, read("loss100.out"), "timeout 14 and retry_cnt 3 predict 4 timers of 67.1ms to 268.4ms: 268.4ms to 1.0737s")
+	require.Regexp(t, `ns/poll.*ns/post`, read("bench.out"))
+	require.Regexp(t, `(?m)^(pass|warning): rxe0 and rxe1`, read("acceptance.out"))
+	require.NotContains(t, read("acceptance.out"), "FAIL")
+	require.Contains(t, read("acceptance/index.html"), "latency without load")
 	require.Contains(t, read("same.out"), "would be looped back inside it")
 	require.NoFileExists(t, filepath.Join(share, "run-same", "manifest.json"), "refused before anything is written")
 }

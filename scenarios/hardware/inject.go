@@ -110,6 +110,9 @@ func (w *world) plan(in *injection, number int) error {
 		return w.planLate(in, f)
 	case fault.PacketEvent:
 		in.event = &f
+		if w.remote != nil {
+			return fmt.Errorf("%w: exact packets need both ends on one machine", netem.ErrNotSupported)
+		}
 		if w.ports != nil {
 			return fmt.Errorf("%w: a bridge does not know the queue pairs of the hosts behind it", netem.ErrNotSupported)
 		}
@@ -130,7 +133,12 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 		return nil, err
 	}
 	var list []string
+	elsewhere := false
 	add := func(host int) {
+		if w.endOf[host] < 0 { // the agent of that host does it
+			elsewhere = true
+			return
+		}
 		if dev := w.ends[w.endOf[host]].info.Netdev; !slices.Contains(list, dev) {
 			list = append(list, dev)
 		}
@@ -152,7 +160,7 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 			add(1 - to)
 		}
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && !elsewhere {
 		key := "what hosts send"
 		if !sending {
 			key = "what hosts receive"
