@@ -235,26 +235,7 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	if bin := w.spec.Series.Interval; bin > 0 {
 		w.sample(max(bin, minBin), limit)
 	}
-	var devices []*netem.Device
-	for _, e := range w.ends {
-		if e != nil {
-			devices = append(devices, &e.info)
-		}
-	}
-	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
-	if len(w.faults) > 0 {
-		if err := w.startFaults(ctx, limit); err != nil {
-			w.fail(err)
-		}
-	}
-	for k := range w.apps {
-		for _, a := range w.apps[k] {
-			if a == nil {
-				continue
-			}
-			w.timers.add(0, func() { a.inst.Start(a) })
-		}
-	}
+	w.begins(ctx, limit)
 	var channels []verbs.CompletionChannel
 	for _, e := range w.ends {
 		if e != nil {
@@ -285,6 +266,30 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 		w.sleep(channels, min(w.timers.next(), limit))
 	}
 	return w.clock.now(), true
+}
+
+// begins starts what runs beside the reactor, faults, and the workloads.
+func (w *world) begins(ctx context.Context, limit sim.Time) {
+	var devices []*netem.Device
+	for _, e := range w.ends {
+		if e != nil {
+			devices = append(devices, &e.info)
+		}
+	}
+	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
+	if len(w.faults) > 0 {
+		if err := w.startFaults(ctx, limit); err != nil {
+			w.fail(err)
+		}
+	}
+	for k := range w.apps {
+		for _, a := range w.apps[k] {
+			if a == nil {
+				continue
+			}
+			w.timers.add(0, func() { a.inst.Start(a) })
+		}
+	}
 }
 
 // hearEvery is how long a message of the coordinator may wait.
