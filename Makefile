@@ -42,8 +42,9 @@ race: ## the race detector where there are goroutines
 	$(GO) test -race -short -run 'Engine|Workers|TestInterrupt' $(TESTFLAGS) ./sim ./scenarios ./cmd/rdmasim
 
 .PHONY: bench
-bench: ## the speed of the simulator: ns per packet-hop, allocations, memory
+bench: ## the speed of the simulator: ns per packet-hop, allocations, memory; of a NIC: posting and polling
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./scenarios/
+	$(GO) test -run '^$$' -bench . -benchtime 1x -v ./verbs/ibv/
 
 .PHONY: lint
 lint: ## gofmt, go vet and golangci-lint
