@@ -28,6 +28,10 @@ test: ## all tests but the long ones
 test-full: ## all tests
 	$(GO) test -timeout 60m $(TESTFLAGS) ./...
 
+.PHONY: test-slurm
+test-slurm: ## a sweep through a real Slurm, whose node is killed; as root on Debian, installs it
+	RDMASIM_TEST_SLURM=1 $(GO) test -count 1 -timeout 20m -v -run '^TestSlurm$$' $(TESTFLAGS) ./cmd/rdmasim
+
 .PHONY: race
 race: ## the race detector where there are goroutines
 	$(GO) test -race -short -run 'Engine|Workers|TestInterrupt' $(TESTFLAGS) ./sim ./scenarios ./cmd/rdmasim
