@@ -69,6 +69,8 @@ func newRoot(a *app) *cobra.Command {
 		newPerftest(a),
 		newHeadroom(a),
 		newExport(a),
+		newTune(a),
+		newCalibrate(a),
 		newHW(a),
 		newVersion(a),
 	} {

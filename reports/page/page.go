@@ -135,6 +135,7 @@ type view struct {
 	Summary     []Paragraph
 	Tiles       []Tile
 	Expect      []expectation
+	First       []FigureView // what the scenario is about
 	Sections    []section
 	Metrics     []metricRow
 	Definitions []definition
@@ -154,6 +155,8 @@ func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 	for _, e := range m.Expect {
 		v.Failed = v.Failed || !e.OK
 	}
+	list, first := preset(r, list)
+	v.First = first
 	for _, p := range list {
 		name := p.Section.String()
 		if n := len(v.Sections); n == 0 || v.Sections[n-1].Name != name {
