@@ -68,14 +68,14 @@ func covers(t *testing.T, what string, truth float64, values []float64) {
 // hold what Pollaczek and Khinchine's formula says as often as they promise.
 func TestCoverageMD1(t *testing.T) {
 	if testing.Short() {
-		t.Skip("3000 runs")
+		t.Skip("2000 runs")
 	}
 	l := lawsOfService()[0]
 	var sets []sweep.Set
 	for _, s := range l.settings(0.5, 4000) {
 		sets = append(sets, setOf(s))
 	}
-	got := replicates(t, "poisson-port.yaml", sets, 3000, "queue_bytes.mean")
+	got := replicates(t, "poisson-port.yaml", sets, 2000, "queue_bytes.mean")
 	covers(t, "M/D/1, rho 0.5, bytes waiting", fluid.MD1Waiting(0.5)*l.mean, got[0])
 }
 
