@@ -61,6 +61,7 @@ func newRoot(a *app) *cobra.Command {
 		newCompare(a),
 		newTest(a),
 		newShrink(a),
+		newSweep(a),
 		newNS3(a),
 		newValidate(a),
 		newImport(a),

@@ -63,7 +63,9 @@ func usable(r *tuning.Result) (n int) {
 }
 
 // settingWords are the settings of a point.
-func settingWords(t *tune.Tuning, p *tuning.Point) string { return strings.Join(t.Words(p.Values), ", ") }
+func settingWords(t *tune.Tuning, p *tuning.Point) string {
+	return strings.Join(t.Words(p.Values), ", ")
+}
 
 // contrasts prints the change against today and the best baseline, over all
 // workloads and in each.
@@ -121,10 +123,11 @@ func changeWords(c tuning.Contrast, unit string) (change, span string) {
 	if v.Mean == nil {
 		return "not measured", ""
 	}
-	if low, high, ok := v.Ends(); ok {
+	low, high, ok := v.Ends()
+	if ok {
 		span = format(low) + " to " + format(high)
 	}
-	if !c.Confident {
+	if !ok || low <= 0 && high >= 0 {
 		span += ", not beyond chance"
 	}
 	return format(*v.Mean), span

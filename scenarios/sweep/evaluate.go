@@ -11,8 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,32 +34,43 @@ func (s Set) String() string { return s.Path + "=" + s.Value }
 // Source is a scenario that is run many times with other values. It is read
 // once, so that a file that changes meanwhile changes nothing.
 type Source struct {
-	Name string // as it was given
-	file string // for errors and for the files that it names
-	data []byte // nil: of a format that is read again every time
+	Name    string // as it was given
+	File    string // its file; "" = it is of the library, or of a text
+	Text    []byte
+	shown   string // the name in errors; files that it names are beside it
+	foreign bool   // not YAML of ours: read again every time
 }
 
 // OpenSource reads a scenario: the name of one of the library, a YAML file, or
 // what else `rdmasim run` takes.
 func OpenSource(name string) (*Source, error) {
-	if filepath.Ext(name) == ".txt" {
-		_, err := scenarios.Load(name, nil)
-		return &Source{Name: name, file: name}, err
+	s := &Source{Name: name, shown: name}
+	var err error
+	if _, missing := os.Stat(name); missing == nil {
+		s.File = name
 	}
-	file, data, err := scenarios.Source(name)
-	if err != nil {
+	if filepath.Ext(name) == ".txt" {
+		s.foreign = true
+		if _, err = scenarios.Load(name, nil); err == nil {
+			s.Text, err = scenarios.ReadBounded(name)
+		}
+		return s, err
+	}
+	if s.shown, s.Text, err = scenarios.Source(name); err != nil {
 		return nil, err
 	}
-	if _, _, foreign, _ := scenarios.FromLumina(file, data); foreign {
-		_, err := scenarios.Load(name, nil)
-		return &Source{Name: name, file: name}, err
+	if _, _, foreign, _ := scenarios.FromLumina(s.shown, s.Text); foreign {
+		s.foreign = true
+		_, err = scenarios.Load(name, nil)
 	}
-	return &Source{Name: name, file: file, data: data}, nil
+	return s, err
 }
 
 // NewSource is a scenario from its YAML; file is its name, for errors and for
 // the files that it names.
-func NewSource(file string, data []byte) *Source { return &Source{Name: file, file: file, data: data} }
+func NewSource(file string, text []byte) *Source {
+	return &Source{Name: file, shown: file, Text: text}
+}
 
 // Spec returns the scenario with some of its values changed, in order.
 func (s *Source) Spec(sets []Set) (*scenarios.Spec, error) {
@@ -65,10 +78,10 @@ func (s *Source) Spec(sets []Set) (*scenarios.Spec, error) {
 	for i, set := range sets {
 		texts[i] = set.String()
 	}
-	if s.data == nil {
-		return scenarios.Load(s.file, texts)
+	if s.foreign {
+		return scenarios.Load(s.File, texts)
 	}
-	return scenarios.ParseSet(s.file, s.data, texts)
+	return scenarios.ParseSet(s.shown, s.Text, texts)
 }
 
 // Status is how the run of a point ended.
@@ -105,6 +118,7 @@ func (r *Result) Value(name string) (v float64, ok bool) {
 type Options struct {
 	Timeout  time.Duration // of wall clock; 0 = none
 	Scratch  string        // directory for what is gone afterwards; "" = in memory where there is such a place
+	Metrics  []string      // paths and measures wanted; empty = every path. What is not wanted is not computed
 	Measures []string      // further figures, as the left side of an expectation: p99(flows.slowdown, bytes < 100KB)
 	Version  string        // of the program
 }
@@ -130,11 +144,11 @@ func Evaluate(ctx context.Context, src *Source, sets []Set, seed uint64, o Optio
 		limited, cancel = context.WithTimeout(ctx, o.Timeout)
 	}
 	defer cancel()
-	series, err := needSeries(spec.Expect, o.Measures)
+	need, err := needs(spec.Expect, &o)
 	if err != nil {
 		return Result{}, err
 	}
-	run, err := scenarios.Run(limited, spec, scenarios.Options{Out: filepath.Join(dir, "run"), Workers: 1, Version: o.Version, Lean: true, NoSeries: !series})
+	run, err := scenarios.Run(limited, spec, scenarios.Options{Out: filepath.Join(dir, "run"), Workers: 1, Version: o.Version, Lean: true, NoSeries: !need.series})
 	input := new(scenarios.InputError)
 	switch {
 	case ctx.Err() != nil:
@@ -150,47 +164,84 @@ func Evaluate(ctx context.Context, src *Source, sets []Set, seed uint64, o Optio
 	if run.Partial {
 		res.Status, res.Error = Partial, fmt.Sprintf("takes longer than %v", o.Timeout)
 	}
-	return res, res.read(run.Dir, spec.Expect, o.Measures)
+	return res, res.read(run.Dir, spec.Expect, need)
 }
 
-// needSeries reports whether any of the expectations and measures reads them.
-func needSeries(expect, measures []string) (bool, error) {
+// need is what the figures of a run are made of.
+type need struct {
+	series, forensics bool
+	paths, measures   []string
+}
+
+// needs returns what is to be read of a run. What nobody asks for costs nothing.
+func needs(expect []string, o *Options) (need, error) {
+	n := need{forensics: len(o.Metrics) == 0}
+	if len(o.Metrics) == 0 {
+		for _, p := range metric.Paths() {
+			n.paths = append(n.paths, p.Name)
+		}
+	}
+	for _, name := range o.Metrics {
+		if isPath(name) {
+			n.paths = append(n.paths, name)
+			n.forensics = n.forensics || metric.IsForensic(name)
+		} else {
+			n.measures = append(n.measures, name)
+		}
+	}
+	n.measures = append(n.measures, o.Measures...)
+	var all []metric.Expectation
 	for _, text := range expect {
-		if e, err := metric.ParseExpectation(text); err != nil || e.ReadsSeries() {
-			return true, err
+		e, err := metric.ParseExpectation(text)
+		if err != nil {
+			return n, err
 		}
+		all = append(all, e)
 	}
-	for _, text := range measures {
-		if e, err := measure(text); err != nil || e.ReadsSeries() {
-			return true, err
+	for _, text := range n.measures {
+		e, err := measure(text)
+		if err != nil {
+			return n, err
 		}
+		all = append(all, e)
 	}
-	return false, nil
+	for _, e := range all {
+		n.series, n.forensics = n.series || e.ReadsSeries(), n.forensics || e.ReadsForensics()
+	}
+	return n, nil
+}
+
+func isPath(name string) bool {
+	return slices.ContainsFunc(metric.Paths(), func(p metric.Path) bool { return p.Name == name })
 }
 
 // read takes the figures of a run from its directory.
-func (r *Result) read(dir string, expect, measures []string) error {
+func (r *Result) read(dir string, expect []string, n need) error {
 	run, err := trace.Open(dir)
 	if err != nil {
 		return err
 	}
-	m, err := metric.Compute(run)
+	compute := metric.ComputeWithoutForensics
+	if n.forensics {
+		compute = metric.Compute
+	}
+	m, err := compute(run)
 	if err != nil {
 		return err
 	}
-	r.Metrics = make(map[string]*float64, len(metric.Paths())+len(measures))
-	for _, p := range metric.Paths() {
-		r.Metrics[p.Name] = nil
-		if v, ok := m.Lookup(p.Name); ok {
-			r.Metrics[p.Name] = &v
+	r.Metrics = make(map[string]*float64, len(n.paths)+len(n.measures))
+	for _, name := range n.paths {
+		r.Metrics[name] = nil
+		if v, ok := m.Lookup(name); ok {
+			r.Metrics[name] = &v
 		}
 	}
-	for _, text := range measures {
+	for _, text := range n.measures {
 		e, err := measure(text)
 		if err != nil {
 			return err
 		}
-		r.Metrics[text] = e.Check(m).Value
+		r.Metrics[text] = finite(e.Check(m).Value)
 	}
 	if _, err := m.Check(expect); err != nil {
 		return err
@@ -203,10 +254,27 @@ func (r *Result) read(dir string, expect, measures []string) error {
 	return nil
 }
 
+// finite returns a value, or "not measured" for a quotient by nothing.
+func finite(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}
+
 // CheckMeasure says what is wrong with the name of a metric or a measure.
 func CheckMeasure(text string) error {
 	_, err := measure(text)
 	return err
+}
+
+// MeasureUnit returns the unit of a measure, as package metric names units.
+func MeasureUnit(text string) string {
+	e, err := measure(text)
+	if err != nil {
+		return metric.Count
+	}
+	return e.Unit()
 }
 
 // measure turns a figure into an expectation, which is what gives its value.
@@ -217,21 +285,6 @@ func measure(text string) (metric.Expectation, error) {
 		return e, fmt.Errorf("%s: %s", text, bad.Problem)
 	}
 	return e, err
-}
-
-// memory is a file system in memory on Linux.
-const memory = "/dev/shm"
-
-func (o Options) scratch() string {
-	if o.Scratch != "" {
-		return o.Scratch
-	}
-	probe, err := os.MkdirTemp(memory, "rdmasim-probe-")
-	if err != nil {
-		return os.TempDir()
-	}
-	_ = os.Remove(probe)
-	return memory
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -54,6 +54,17 @@ func TestEvaluate(t *testing.T) {
 	assert.Contains(t, a.Metrics, "icrc.valid", "but its name is there")
 	assert.Contains(t, a.Metrics, "goodput(flows, tag='nobody')")
 
+	wanted := []string{"goodput_bps.total", "pfc.xoff", "mean(queue_bytes, switch=sw0)"}
+	for _, extra := range []string{"pfc.depth", "diagnosis.congestion", "flows.total"} {
+		w, err := Evaluate(ctx, source(), nil, 1, Options{Metrics: append(wanted, extra)})
+		require.NoError(t, err)
+		assert.Len(t, w.Metrics, 4, "what is wanted and nothing else")
+		assert.Equal(t, a.Metrics[extra], w.Metrics[extra], extra)
+		assert.Equal(t, a.Metrics["pfc.xoff"], w.Metrics["pfc.xoff"])
+		assert.NotNil(t, w.Metrics["mean(queue_bytes, switch=sw0)"])
+		assert.Equal(t, a.Fingerprint, w.Fingerprint)
+	}
+
 	left, err := os.ReadDir(scratch)
 	require.NoError(t, err)
 	assert.Empty(t, left, "nothing stays behind")

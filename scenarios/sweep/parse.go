@@ -1,7 +1,9 @@
 package sweep
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,11 +15,15 @@ import (
 
 // ReadPlan reads the file of a plan.
 func ReadPlan(file string) (*Plan, error) {
-	if info, err := os.Stat(file); err != nil {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such file: want the YAML file of a plan", file)
+	case err != nil:
 		return nil, err
-	} else if info.IsDir() {
+	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory: want the file of a plan", file)
-	} else if info.Size() > scenarios.MaxFile {
+	case info.Size() > scenarios.MaxFile:
 		return nil, fmt.Errorf("%s: %d bytes: a plan has at most %d", file, info.Size(), scenarios.MaxFile)
 	}
 	data, err := scenarios.ReadBounded(file)
@@ -65,8 +71,14 @@ func ParsePlan(file string, data []byte) (*Plan, error) {
 // check is what can be said only of all keys together.
 func (p *Plan) check(root scenarios.Node, f map[string]scenarios.Node) error {
 	dims := 0
+	taken := append([]string{"unit", "point", "seed", "status", "error", "fingerprint", "failed"}, p.names()...)
 	for i := range p.Parameters {
 		q := &p.Parameters[i]
+		for _, path := range q.Paths {
+			if slices.Contains(taken, path) {
+				return q.fail("the table of results has a column of this name already")
+			}
+		}
 		if !q.fixed() {
 			dims++
 		}
@@ -547,14 +559,4 @@ func (p *Plan) readMetrics(n scenarios.Node) error {
 		}
 	}
 	return nil
-}
-
-// measures are the metrics that are not paths.
-func (p *Plan) measures() (list []string) {
-	for _, m := range p.Metrics {
-		if !slices.ContainsFunc(metric.Paths(), func(q metric.Path) bool { return q.Name == m }) {
-			list = append(list, m)
-		}
-	}
-	return list
 }

@@ -44,6 +44,9 @@ type Parameter struct {
 	fail func(format string, args ...any) error // an error at its place
 }
 
+// Text returns the file of the plan.
+func (p *Plan) Text() []byte { return p.text }
+
 // levels is how many values the parameter has in a grid.
 func (p *Parameter) levels() int {
 	if p.Range != nil {
@@ -215,7 +218,7 @@ func (p *Plan) Units() []Unit {
 	for i := range points {
 		for _, seed := range p.Seeds.List {
 			if !p.Seeds.Common {
-				seed = sim.Mix64(sim.Mix64(uint64(i)+1) ^ seed)
+				seed = sim.Mix64(sim.Mix64(uint64(i)+1)^seed) >> 1 // fits the tables of every language
 			}
 			units = append(units, Unit{Index: len(units), Point: i, Seed: seed})
 		}
@@ -260,7 +263,7 @@ func (p *Plan) ID(src *Source) string {
 			fmt.Fprintf(h, "%d:%s,", len(s), s)
 		}
 	}
-	put("rdmasim sweep", strconv.Itoa(format), string(src.data))
+	put("rdmasim sweep", strconv.Itoa(format), string(src.Text))
 	put(p.Columns()...)
 	for _, pt := range p.Points() {
 		put("point")

@@ -89,6 +89,17 @@ func (q Quantity) String() string {
 	return strconv.FormatFloat(q.Value, 'g', -1, 64)
 }
 
+// SI returns the value in bytes, bits per second, seconds or metres, or as it is.
+func (q Quantity) SI() float64 {
+	switch q.Kind {
+	case Duration:
+		return sim.Duration(q.Value).Seconds()
+	case Length:
+		return q.Value / float64(sim.Metre)
+	}
+	return q.Value
+}
+
 // Range is an interval of quantities of one kind.
 type Range struct {
 	Kind      Kind
