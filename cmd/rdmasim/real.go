@@ -143,7 +143,11 @@ func judgeRun(dir string, expect []string) (failed int, err error) {
 
 // realPage draws the report of a run directory.
 func realPage(dir string) (string, error) {
-	if err := page.Write(dir); err != nil {
+	write := page.Write
+	if page.IsTune(dir) {
+		write = page.WriteTune
+	}
+	if err := write(dir); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, page.Dir, "index.html"), nil

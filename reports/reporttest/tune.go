@@ -19,7 +19,8 @@ type TuneOptions struct {
 	Partial    bool
 	Few        bool // today and three points of one workload, two parameters, one seed
 	Incredible bool // today's counters refute the model
-	NoRuns     bool // without run directories, exports, first look and counters
+	NoRuns     bool // without run directories
+	Bare       bool // without run directories, exports, first look and counters
 }
 
 // search is the state of a made-up search.
@@ -48,10 +49,13 @@ func Tune(dir string, o TuneOptions) error {
 	if err := s.res.Write(dir); err != nil {
 		return err
 	}
-	if o.NoRuns {
+	if o.Bare {
 		return nil
 	}
 	for name, kmin := range map[string]sim.Bytes{tuning.RunBest: 60 * sim.KB, tuning.RunToday: 1000 * sim.KB, tuning.RunWorst: 1900 * sim.KB} {
+		if o.NoRuns {
+			break
+		}
 		if err := Incast(filepath.Join(dir, tuning.DirRuns, name), Options{Name: name, Kmin: kmin, Kmax: 4 * kmin}); err != nil {
 			return err
 		}

@@ -54,10 +54,16 @@ type Input struct {
 	From  string  `json:"from,omitempty"` // the path in the scenario, or how it follows
 }
 
+// Settings of margins.
+const (
+	SettingToday       = "today"
+	SettingRecommended = "recommended"
+)
+
 // Margin is the phase margin of the control loop with so many flows, in
 // degrees; null = the linear model has no answer. Below 0 the loop oscillates.
 type Margin struct {
-	Setting string   `json:"setting"` // whose parameters: today, recommended
+	Setting string   `json:"setting"` // SettingToday, SettingRecommended
 	Flows   int      `json:"flows"`
 	Degrees *float64 `json:"degrees"`
 }
