@@ -54,12 +54,22 @@ func realProduct() product {
 				members("watchdogs", fabric.Watchdogs),
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
+				switchTests(),
 			}
 		},
 		validate:       validation.Run,
 		formats:        func() []libraryEntry { return members("", topology.Importers).Members },
 		importTopology: realImport,
 	}
+}
+
+// switchTests are the scenarios of the library that operators run on a switch.
+func switchTests() catalogue {
+	c := catalogue{Kind: "switch-tests"}
+	for _, e := range library.SwitchTests() {
+		c.Members = append(c.Members, libraryEntry(e))
+	}
+	return c
 }
 
 // realRun runs a scenario, computes its metrics and judges its expectations.

@@ -63,6 +63,7 @@ func newRoot(a *app) *cobra.Command {
 		newCompare(a),
 		newTest(a),
 		newShrink(a),
+		newSweep(a),
 		newNS3(a),
 		newValidate(a),
 		newImport(a),
@@ -70,6 +71,8 @@ func newRoot(a *app) *cobra.Command {
 		newPerftest(a),
 		newHeadroom(a),
 		newExport(a),
+		newTune(a),
+		newCalibrate(a),
 		newHW(a),
 		newVersion(a),
 	} {

@@ -109,8 +109,8 @@ func (r *Result) Check() error {
 		return fmt.Errorf("schema %q cannot be read: this program reads %q", r.Schema, Schema)
 	case r.Name == "":
 		return errors.New("name is missing")
-	case !slices.Contains([]string{MinimaxRegret, Weighted, ParetoSet}, r.Plan.Criterion):
-		return fmt.Errorf("plan.criterion %q: want %s, %s or %s", r.Plan.Criterion, MinimaxRegret, Weighted, ParetoSet)
+	case !slices.Contains([]string{MinimaxRegret, Weighted, WorstCase, ParetoSet}, r.Plan.Criterion):
+		return fmt.Errorf("plan.criterion %q: want %s, %s, %s or %s", r.Plan.Criterion, MinimaxRegret, Weighted, WorstCase, ParetoSet)
 	case len(r.Points) > maxPoints:
 		return fmt.Errorf("%d points: want at most %d", len(r.Points), maxPoints)
 	}
@@ -218,10 +218,17 @@ func (r *Result) checkWorkloads() error {
 }
 
 func (r *Result) checkPoints() error {
-	seen := make(map[int]bool, len(r.Points))
-	for i := range r.Points {
-		p := &r.Points[i]
-		where := fmt.Sprintf("points[%d]", i)
+	if err := r.checkList("points", r.Points); err != nil {
+		return err
+	}
+	return r.checkList("confirmed", r.Confirmed)
+}
+
+func (r *Result) checkList(key string, list []Point) error {
+	seen := make(map[int]bool, len(list))
+	for i := range list {
+		p := &list[i]
+		where := fmt.Sprintf("%s[%d]", key, i)
 		switch {
 		case p.ID < 0 || seen[p.ID]:
 			return fmt.Errorf("%s.id %d: want a number from 0 on that no other point has", where, p.ID)
@@ -339,13 +346,14 @@ func (r *Result) checkContrasts() error {
 	for i, c := range r.Contrasts {
 		where := fmt.Sprintf("contrasts[%d]", i)
 		_, known := r.Objective(c.Metric)
+		known = known || slices.ContainsFunc(r.Constraints, func(x Constraint) bool { return x.Metric == c.Metric })
 		switch {
 		case r.Point(c.Point) == nil || r.Point(c.Against) == nil:
 			return fmt.Errorf("%s: no point has the id %d or %d", where, c.Point, c.Against)
 		case c.As != AgainstToday && c.As != AgainstBaseline:
 			return fmt.Errorf("%s.as %q: want %s or %s", where, c.As, AgainstToday, AgainstBaseline)
 		case !known && c.Metric != MetricScore && c.Metric != MetricRegret:
-			return fmt.Errorf("%s.metric %q: want that of an objective, %s or %s", where, c.Metric, MetricScore, MetricRegret)
+			return fmt.Errorf("%s.metric %q: want that of an objective or a constraint, %s or %s", where, c.Metric, MetricScore, MetricRegret)
 		case c.Workload != "" && !r.hasWorkload(c.Workload):
 			return fmt.Errorf("%s.workload %q: no workload has that name", where, c.Workload)
 		case c.Delta.check() != nil || c.Relative.check() != nil:

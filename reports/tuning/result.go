@@ -48,7 +48,9 @@ type Result struct {
 	Objectives  []Objective  `json:"objectives"`
 	Constraints []Constraint `json:"constraints,omitempty"`
 	Workloads   []Workload   `json:"workloads"`
-	Seeds       []uint64     `json:"seeds"`
+	Seeds       []uint64     `json:"seeds"` // of Points
+	// ConfirmSeeds are those of Confirmed, Contrasts and Watch: the search has not seen them.
+	ConfirmSeeds []uint64 `json:"confirm_seeds,omitempty"`
 
 	Today     int        `json:"today"`               // id of the point of today's settings
 	Baselines []Baseline `json:"baselines"`           // published settings, on the same seeds
@@ -58,6 +60,7 @@ type Result struct {
 	Winner    *int       `json:"winner"`              // id, null = nothing is recommended
 	NoWinner  string     `json:"no_winner,omitempty"` // why nothing is recommended
 	BestOf    *int       `json:"best_baseline"`       // id of the best published baseline, null = none is feasible
+	Confirmed []Point    `json:"confirmed,omitempty"` // the points that were run again on fresh seeds, the best first
 	Contrasts []Contrast `json:"contrasts"`           // of the winner (else of the best point of the search)
 	Watch     []Watch    `json:"watch,omitempty"`
 
@@ -69,7 +72,7 @@ type Result struct {
 
 // Plan says in words and numbers how the search went about it.
 type Plan struct {
-	Criterion string  `json:"criterion"` // MinimaxRegret | Weighted | ParetoSet
+	Criterion string  `json:"criterion"` // MinimaxRegret | Weighted | WorstCase | ParetoSet
 	Search    string  `json:"search"`    // one sentence: successive halving over 64 Latin hypercube points, then CMA-ES
 	Stages    []Stage `json:"stages,omitempty"`
 }
@@ -78,6 +81,7 @@ type Plan struct {
 const (
 	MinimaxRegret = "minimax-regret" // the worst regret over workloads, least first
 	Weighted      = "weighted"       // the weighted mean over workloads
+	WorstCase     = "worst-case"     // the largest cost over workloads
 	ParetoSet     = "pareto"         // not ranked: those that no other one dominates
 )
 
@@ -143,6 +147,12 @@ type Constraint struct {
 	Unit   string  `json:"unit"`
 	Op     string  `json:"op"` // <= | >= | ==
 	Bound  float64 `json:"bound"`
+	// Of and Share say what a relative bound is of: Share times the figure of
+	// AgainstToday or AgainstBaseline in the same workload. Bound is then the mean
+	// over workloads.
+	Of    string  `json:"of,omitempty"`
+	Share float64 `json:"share,omitempty"`
+	Label string  `json:"label,omitempty"`
 }
 
 // Workload is one traffic under which every point is judged.
@@ -208,7 +218,7 @@ type Contrast struct {
 	Against   int    `json:"against"`
 	As        string `json:"as"`        // AgainstToday | AgainstBaseline
 	Workload  string `json:"workload"`  // "" = over all workloads
-	Metric    string `json:"metric"`    // of an objective; MetricScore or MetricRegret
+	Metric    string `json:"metric"`    // of an objective or a constraint; MetricScore or MetricRegret
 	Delta     Value  `json:"delta"`     // point minus against, in the unit of the metric
 	Relative  Value  `json:"relative"`  // delta / against: -0.8 is a fifth; null where against is 0
 	Confident bool   `json:"confident"` // the interval of Delta leaves out 0

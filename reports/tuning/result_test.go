@@ -27,7 +27,7 @@ func small() *Result {
 			{Path: "switch.ecn.3.kmin", Role: RoleKmin, Unit: Bytes, Low: 1e4, High: 1e6, Scale: Log, Step: 1000, Device: "KB"},
 			{Path: "switch.ecn.3.pmax", Role: RolePmax, Unit: Ratio, Low: 0, High: 1, Scale: Linear}},
 		Objectives:  []Objective{{"pfc.paused_s", "paused time", Seconds, Minimize, 1}, {"flows.slowdown.p99", "slowdown", Ratio, Minimize, 1}},
-		Constraints: []Constraint{{"packets.dropped.lossless", Count, "==", 0}},
+		Constraints: []Constraint{{Metric: "packets.dropped.lossless", Unit: Count, Op: "=="}},
 		Workloads:   []Workload{{Name: "incast", Weight: 1}}, Seeds: []uint64{1, 2, 3},
 		Today: 0, Baselines: []Baseline{{Name: "cisco", Source: "blueprint", Point: id(1)}, {Name: "huawei", Source: "manual", Lacks: "a share of the buffer"}},
 		Points: []Point{
