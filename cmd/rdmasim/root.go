@@ -57,6 +57,7 @@ func newRoot(a *app) *cobra.Command {
 		newShow(a),
 		newCheck(a),
 		newEstimate(a),
+		newCredibility(a),
 		newReport(a),
 		newWhy(a),
 		newCompare(a),

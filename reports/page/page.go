@@ -138,6 +138,7 @@ type view struct {
 	Expect      []expectation
 	First       []FigureView // what the scenario is about
 	Sections    []section
+	Gate        *gateView     // nil without credibility.json
 	FirstLook   *estimateView // nil without estimate.json
 	Metrics     []metricRow
 	Definitions []definition
@@ -159,6 +160,11 @@ func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 		return nil, err
 	}
 	v.FirstLook = newEstimateView(look, m)
+	gate, err := tuning.LoadCredibility(r.Path(""))
+	if err != nil {
+		return nil, err
+	}
+	v.Gate = newGateView(gate)
 	for _, e := range m.Expect {
 		v.Failed = v.Failed || !e.OK
 	}
