@@ -61,6 +61,9 @@ func exportSwitch(s *Spec, name, asic string) (*exporter, error) {
 	}
 	if read := x.sp.Sonic.read; read != nil { // files of SONiC say what ports are called
 		x.base = read.Switch
+		if x.basePorts, err = sonicPorts(read.Switch, x.sp.Sonic.Ports); err != nil {
+			return nil, err
+		}
 		if asic == "" {
 			asic = read.Switch.ASIC.V
 		}
@@ -126,7 +129,8 @@ type exporter struct {
 	rooms sim.Bytes // headroom and reserves of all ports
 	// base is the switch of the files of SONiC that the scenario names, nil
 	// without them.
-	base *switchconf.Switch
+	base      *switchconf.Switch
+	basePorts []*switchconf.Port // by number of the port here
 }
 
 // exportPort is a port that is being exported, with the rules that hold there.
@@ -145,8 +149,8 @@ type exportPort struct {
 
 // basePort is the port of that number in the files of SONiC.
 func (x *exporter) basePort(i int) *switchconf.Port {
-	if x.base != nil && i < len(x.base.Ports) {
-		return &x.base.Ports[i]
+	if i < len(x.basePorts) {
+		return x.basePorts[i]
 	}
 	return &switchconf.Port{}
 }
@@ -209,7 +213,7 @@ func (x *exporter) port(i int, q topology.Port) error {
 	}
 	name := fmt.Sprintf("Ethernet%d", 4*i)
 	p.base = x.basePort(i)
-	if x.base != nil && i < len(x.base.Ports) {
+	if i < len(x.basePorts) {
 		name = p.base.Name
 	}
 	out := switchconf.Port{Name: name, Speed: switchconf.Of(p.rate), Cable: switchconf.Of(p.cable)}

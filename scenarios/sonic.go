@@ -42,13 +42,18 @@ type SonicImport struct {
 	Config *switchconf.Switch
 }
 
-// ImportSonic turns files of SONiC into a switch of a scenario.
-func ImportSonic(files []switchconf.File, o switchconf.Options) (*SonicImport, error) {
+// ImportSonic turns files of SONiC into a switch of a scenario. Its ports 0, 1,
+// ... are those that order names, and then the others in the order of their names.
+func ImportSonic(files []switchconf.File, o switchconf.Options, order ...string) (*SonicImport, error) {
 	im, err := switchconf.ReadSONiC(files, o)
 	if err != nil {
 		return nil, err
 	}
-	m := mapSonic(im, DefaultSwitch())
+	ports, err := sonicPorts(im.Switch, order)
+	if err != nil {
+		return nil, err
+	}
+	m := mapSonic(im, DefaultSwitch(), ports)
 	out := &SonicImport{Switch: m.w, Fields: m.explain(), Config: im.Switch}
 	for _, p := range m.ports {
 		out.Ports = append(out.Ports, p.Name)
