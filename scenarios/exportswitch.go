@@ -37,6 +37,30 @@ func Export(s *Spec, format, name, asic string) (*switchconf.Rendered, error) {
 	return switchconf.RenderOver(format, x.base, x.sw, x.lacks...)
 }
 
+// ExportChange writes, in a format, what turns the switch of one scenario into
+// that of another, with the way back. The switches are of the same name; with
+// name "", each is the first of its scenario.
+func ExportChange(from, to *Spec, format, name, asic string) (*switchconf.Rendered, error) {
+	a, err := exportSwitch(from, name, asic)
+	if err != nil {
+		return nil, fmt.Errorf("the switch as it is: %w", err)
+	}
+	b, err := exportSwitch(to, name, asic)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.sw.Ports) != len(b.sw.Ports) {
+		return nil, fmt.Errorf("the switch as it is has %d ports, and %d in the other scenario: want two scenarios of one switch", len(a.sw.Ports), len(b.sw.Ports))
+	}
+	if a.base != nil { // files of SONiC that are all of the switch have keys of their own
+		if r, err := switchconf.RenderOver(format, a.base, a.sw); err == nil && r.Unchanged() {
+			return switchconf.RenderOver(format, a.base, b.sw, b.lacks...)
+		}
+	}
+	a.sw.Hostname = switchconf.Of(from.Name)
+	return switchconf.RenderChange(format, a.sw, b.sw, b.lacks...)
+}
+
 func exportSwitch(s *Spec, name, asic string) (*exporter, error) {
 	g, err := s.graph()
 	if err != nil {

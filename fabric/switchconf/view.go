@@ -37,6 +37,7 @@ type View struct {
 	Name   string
 	Switch *Switch
 	Base   *Switch // what the switch has already, nil when that is not known
+	Exact  bool    // what the base has beyond the switch is taken away
 	ASIC   *ASIC   // nil when it is not known
 	Poll   sim.Duration
 	Ports  []PortView
