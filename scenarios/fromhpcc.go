@@ -61,8 +61,23 @@ func FromHPCC(c *hpcc.Case, file, compat string) (*Spec, error) {
 			Priority: workload.PriorityOf(f.PG), SrcPort: f.SrcPort, DstPort: f.DstPort, Tag: strconv.Itoa(i)})
 	}
 	s.Traffic = []TrafficSpec{{Member: Member{"flows", flows}}}
+	s.Warmup = hpccIdle(c)
 	s.hpccCase = c
 	return &s, nil
+}
+
+// hpccIdle is the time before the first flow, by convention of that model's
+// examples two seconds: with them in, every mean over time would be one of
+// silence.
+func hpccIdle(c *hpcc.Case) sim.Duration {
+	first := c.Config.StopTime
+	for _, f := range c.Flows {
+		first = min(first, f.ModelTime)
+	}
+	if first >= c.Config.StopTime {
+		return 0 // nothing is sent before the end
+	}
+	return first
 }
 
 // hpccName names a run after the directory of its configuration.

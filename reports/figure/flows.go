@@ -113,9 +113,9 @@ func (s *FlowSet) cover(f *trace.Flow, c Clock) {
 	if end < 0 || end > c.End {
 		end = c.End
 	}
-	for t := f.Start; t < end; {
+	for t := max(f.Start, c.Begin); t < end; {
 		i := c.column(t)
-		next := min(sim.Time(c.Width)*sim.Time(i+1), end)
+		next := min(c.border(i+1), end)
 		a[i] += float32(next.Sub(t).Seconds() / c.span(i).Seconds())
 		t = next
 	}

@@ -2,8 +2,7 @@ package figure
 
 import (
 	"fmt"
-
-	"gonum.org/v1/plot"
+	"math"
 
 	"rdmasim/sim/trace"
 )
@@ -105,11 +104,11 @@ func overlayTime(name, what string, scales []scale, print func(float64) string, 
 	p := newPlot()
 	panel := Panel{Plot: p, Height: 250}
 	p.Add(grid{x: true, y: true})
-	top, end := 0.0, 0.0
+	top, begin, end := 0.0, math.Inf(1), 0.0
 	any := false
 	for i := range list {
 		v := get(&list[i])
-		end = max(end, list[i].Clock.End.Seconds())
+		begin, end = min(begin, list[i].Clock.Start(0)), max(end, list[i].Clock.End.Seconds())
 		if v == nil {
 			continue
 		}
@@ -123,15 +122,11 @@ func overlayTime(name, what string, scales []scale, print func(float64) string, 
 	if !any || top == 0 {
 		return Figure{Name: name, Title: f.Title, Empty: "No run recorded any."}
 	}
-	overlayAxes(p, what, scales, top, end)
+	linear(&p.X, "time", pick(timeScales, end), begin, end)
+	linear(&p.Y, what, pick(scales, top), 0, top*1.08)
 	f.Panels = []Panel{panel}
 	f.Caption = fmt.Sprintf("%s of %s over the same time.", Capital(what), Count(len(f.Table.Rows), "run"))
 	return f
-}
-
-func overlayAxes(p *plot.Plot, what string, scales []scale, top, end float64) {
-	linear(&p.X, "time", pick(timeScales, end), 0, end)
-	linear(&p.Y, what, pick(scales, top), 0, top*1.08)
 }
 
 // mean weighs columns by how long they are.
@@ -140,5 +135,5 @@ func (c Clock) mean(v []float32) float64 {
 	for i, x := range v {
 		sum += float64(x) * c.span(i).Seconds()
 	}
-	return sum / c.End.Seconds()
+	return sum / c.length().Seconds()
 }

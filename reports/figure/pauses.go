@@ -118,9 +118,9 @@ func (p *Pause) resume(c Clock, t sim.Time) {
 	p.on = false
 	d := t.Sub(p.since)
 	p.Total, p.Longest = p.Total+d, max(p.Longest, d)
-	for from := max(p.since, 0); from < min(t, c.End); {
+	for from := max(p.since, c.Begin); from < min(t, c.End); {
 		i := c.column(from)
-		end := min(sim.Time(c.Width)*sim.Time(i+1), t, c.End)
+		end := min(c.border(i+1), t, c.End)
 		p.Share[i] += float32(end.Sub(from).Seconds() / c.span(i).Seconds())
 		from = end
 	}

@@ -22,7 +22,7 @@ func pauseTimeline(r *Run) Figure {
 	g := timelines{x: r.Clock.Borders(), tone: func(i int) Tone { return seriesTones[int(uint8(shown[i].Prio))%len(seriesTones)] }}
 	f := Figure{Title: title, Table: Table{Head: []string{"paused", "by", "priority", "episodes", "paused for", "share of the run", "longest"}}}
 	var names []string
-	end := r.Clock.End.Seconds()
+	end := r.Clock.length().Seconds()
 	for _, p := range shown {
 		names = append(names, fmt.Sprintf("%s p%d by %s", p.Port, p.Prio, orUnknown(NodeOf(p.Peer))))
 		g.rows = append(g.rows, p.Share)

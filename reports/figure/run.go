@@ -73,7 +73,7 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 	r.ports()
 	r.Markings = markings(base.Resolved)
 	bin := durationValue(lookup(base.Resolved, "series", "interval"))
-	set := newSeriesSet(newClock(sim.Time(base.Manifest.Simulated), bin))
+	set := newSeriesSet(newClock(silence(base), sim.Time(base.Manifest.Simulated), bin))
 	for p, err := range base.Points("", nil) {
 		if absent(err) {
 			break
@@ -108,6 +108,21 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 		r.counters[c.Name] = append(r.counters[c.Name], c)
 	}
 	return r, nil
+}
+
+// silence returns when the first message began, if the warm-up ended there and
+// was longer than all that followed: figures begin there. Otherwise it is 0.
+func silence(base *trace.Run) sim.Time {
+	warmup := sim.Time(base.Manifest.Warmup)
+	if warmup <= sim.Time(base.Manifest.Simulated)/2 {
+		return 0
+	}
+	for f, err := range base.Flows() {
+		if err != nil || f.Start >= 0 && f.Start < warmup {
+			return 0
+		}
+	}
+	return warmup
 }
 
 // absent tells a run without a table (another mode, an older writer) from a

@@ -17,29 +17,41 @@ const (
 	maxCells = 6 << 20
 )
 
-// Clock divides the run into equal columns.
+// Clock divides the run into equal columns, without a long silence before it.
 type Clock struct {
 	Columns int
 	Width   sim.Duration // of a column
+	Begin   sim.Time     // of the first column
 	End     sim.Time     // of the run
 }
 
 // newClock makes columns that are whole bins of the series, at most maxColumns.
-func newClock(end sim.Time, bin sim.Duration) Clock {
+func newClock(begin, end sim.Time, bin sim.Duration) Clock {
 	if end <= 0 {
 		return Clock{Columns: 1, Width: 1, End: 1}
 	}
+	begin = max(0, min(begin, end-1))
 	if bin <= 0 {
-		bin = max(1, sim.Duration(end)/maxColumns)
+		bin = max(1, end.Sub(begin)/maxColumns)
 	}
-	bins := (int64(end)-1)/int64(bin) + 1
+	begin -= begin % sim.Time(bin)
+	length := int64(end.Sub(begin))
+	bins := (length-1)/int64(bin) + 1
 	width := bin * sim.Duration((bins-1)/maxColumns+1)
-	return Clock{Columns: int((int64(end)-1)/int64(width) + 1), Width: width, End: end}
+	return Clock{Columns: int((length-1)/int64(width) + 1), Width: width, Begin: begin, End: end}
 }
+
+// border returns where column i begins.
+func (c Clock) border(i int) sim.Time {
+	return c.Begin + sim.Time(c.Width)*sim.Time(i)
+}
+
+// length returns the time that all columns cover.
+func (c Clock) length() sim.Duration { return c.End.Sub(c.Begin) }
 
 // Start returns where column i begins, in seconds; Start(Columns) is the end.
 func (c Clock) Start(i int) float64 {
-	return min(sim.Time(c.Width)*sim.Time(i), c.End).Seconds()
+	return min(c.border(i), c.End).Seconds()
 }
 
 // Borders returns the Columns+1 borders of the columns in seconds.
@@ -53,12 +65,12 @@ func (c Clock) Borders() []float64 {
 
 // column returns the column in which t lies.
 func (c Clock) column(t sim.Time) int {
-	return max(0, min(int(int64(t)/int64(c.Width)), c.Columns-1))
+	return max(0, min(int(int64(t-c.Begin)/int64(c.Width)), c.Columns-1))
 }
 
 // span returns how long column i is: the last may be cut by the end of the run.
 func (c Clock) span(i int) sim.Duration {
-	return min(sim.Time(c.Width)*sim.Time(i+1), c.End).Sub(sim.Time(c.Width) * sim.Time(i))
+	return min(c.border(i+1), c.End).Sub(c.border(i))
 }
 
 // Series is one metric of one object over the columns of a Clock. Mean is
@@ -117,7 +129,7 @@ func (s *seriesSet) add(p trace.PointRow) {
 	s.hold(x, p.Time)
 	if !x.started {
 		x.First = s.clock.column(p.Time)
-		if p.Time > sim.Time(s.clock.Width)*sim.Time(x.First) {
+		if p.Time > s.clock.border(x.First) {
 			x.First++
 		}
 	}
@@ -132,11 +144,11 @@ func drawable(v float64) bool { return math.Abs(v) <= math.MaxFloat32 }
 
 // hold extends the value of the last row until t.
 func (s *seriesSet) hold(x *Series, t sim.Time) {
-	from := x.last.Time // 0 with value 0 before the first row
+	from := max(x.last.Time, s.clock.Begin) // value 0 before the first row
 	for from < t {
 		i := s.clock.column(from)
-		end := min(sim.Time(s.clock.Width)*sim.Time(i+1), t)
-		colStart := sim.Time(s.clock.Width) * sim.Time(i)
+		end := min(s.clock.border(i+1), t)
+		colStart := s.clock.border(i)
 		w := end.Sub(from).Seconds() / s.clock.span(i).Seconds()
 		lo, hi := float32(x.last.Min), float32(x.last.Max)
 		if from == colStart {
@@ -145,7 +157,7 @@ func (s *seriesSet) hold(x *Series, t sim.Time) {
 			x.Min[i], x.Max[i] = min(x.Min[i], lo), max(x.Max[i], hi)
 		}
 		x.Mean[i] += float32(x.last.Mean * w)
-		x.Average += x.last.Mean * end.Sub(from).Seconds() / s.clock.End.Seconds()
+		x.Average += x.last.Mean * end.Sub(from).Seconds() / s.clock.length().Seconds()
 		from = end
 	}
 	x.last.Time = max(x.last.Time, t)
@@ -171,7 +183,7 @@ func (s *seriesSet) foldOne(x *Series, old Clock) {
 	mean, lo, hi := buf[:n:n], buf[n:2*n:2*n], buf[2*n:]
 	filled := old.Columns
 	if x.last.Time < old.End {
-		filled = int((int64(x.last.Time) + int64(old.Width) - 1) / int64(old.Width)) // columns with data
+		filled = max(0, int((int64(x.last.Time-old.Begin)+int64(old.Width)-1)/int64(old.Width))) // columns with data
 	}
 	for i := range n {
 		a, b := 2*i, 2*i+1

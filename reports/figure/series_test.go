@@ -20,7 +20,7 @@ func row(t sim.Time, mean, lo, hi float64) trace.PointRow {
 // Rows are written on change: a missing bin repeats the one before it, the
 // value before the first row is 0, and the last holds to the end.
 func TestMissingBinsRepeat(t *testing.T) {
-	set := newSeriesSet(newClock(10*us, 2*sim.Microsecond))
+	set := newSeriesSet(newClock(0, 10*us, 2*sim.Microsecond))
 	set.add(row(2*us, 10, 8, 12))
 	set.add(row(6*us, 4, 4, 4))
 	s := set.finish()["m"][0]
@@ -35,7 +35,7 @@ func TestMissingBinsRepeat(t *testing.T) {
 // What was before the first row is not known: thresholds are drawn from there
 // on, and averages of what began late are not lowered by it.
 func TestSeriesBeginWithTheirFirstRow(t *testing.T) {
-	set := newSeriesSet(newClock(10*us, 2*sim.Microsecond))
+	set := newSeriesSet(newClock(0, 10*us, 2*sim.Microsecond))
 	set.add(row(5*us, 10, 8, 12))
 	set.add(row(8*us, 4, 4, 4))
 	s := set.finish()["m"][0]
@@ -66,7 +66,7 @@ func TestSizeGroupsAreAlikeInCount(t *testing.T) {
 // The last column may be cut by the end of the run: its mean is that of what
 // there is of it.
 func TestLastColumnIsCut(t *testing.T) {
-	c := newClock(5*us, 2*sim.Microsecond)
+	c := newClock(0, 5*us, 2*sim.Microsecond)
 	require.Equal(t, 3, c.Columns)
 	require.Equal(t, sim.Microsecond, c.span(2))
 	set := newSeriesSet(c)
@@ -77,7 +77,7 @@ func TestLastColumnIsCut(t *testing.T) {
 // Columns are whole bins: a column never cuts a bin in two.
 func TestColumnsAreWholeBins(t *testing.T) {
 	for _, bins := range []int64{1, 2, maxColumns, maxColumns + 1, 5*maxColumns - 1, 1 << 20} {
-		c := newClock(sim.Time(bins)*us, sim.Microsecond)
+		c := newClock(0, sim.Time(bins)*us, sim.Microsecond)
 		require.LessOrEqual(t, c.Columns, maxColumns)
 		require.Zero(t, int64(c.Width)%int64(sim.Microsecond))
 		require.GreaterOrEqual(t, sim.Time(c.Width)*sim.Time(c.Columns), c.End)
@@ -92,12 +92,14 @@ func TestColumnsKeepIntegralAndExtremes(t *testing.T) {
 	for trial := range 40 {
 		end := sim.Time(500+rng.IntN(4000)) * us / 3
 		bin := 1 + rng.IntN(7)
-		set := newSeriesSet(newClock(end, sim.Duration(bin)*sim.Microsecond))
-		var at sim.Time
+		begin := sim.Time(trial%3*bin) * 100 * us
+		end += begin
+		set := newSeriesSet(newClock(begin, end, sim.Duration(bin)*sim.Microsecond))
+		at := begin
 		var v, integral, top float64
 		for at < end {
 			next := at + sim.Time(bin*(1+rng.IntN(30)))*us
-			if v = float64(rng.IntN(1000)); at > 0 || rng.IntN(2) == 0 {
+			if v = float64(rng.IntN(1000)); at > begin || rng.IntN(2) == 0 {
 				set.add(row(at, v, v/2, v*2))
 				top = max(top, v*2)
 			} else {
@@ -123,7 +125,7 @@ func TestColumnsKeepIntegralAndExtremes(t *testing.T) {
 			require.GreaterOrEqual(t, s.Max[i]*1.0001+1e-3, s.Mean[i], "trial %d column %d", trial, i)
 		}
 		require.InEpsilon(t, integral+1e-12, got+1e-12, 1e-4, "trial %d", trial)
-		require.InEpsilon(t, integral/end.Seconds()+1e-9, s.Average+1e-9, 1e-6)
+		require.InEpsilon(t, integral/end.Sub(begin).Seconds()+1e-9, s.Average+1e-9, 1e-6)
 		require.InDelta(t, top, highest, top*1e-6)
 		require.InDelta(t, top, s.Peak, top*1e-6)
 	}
@@ -131,7 +133,7 @@ func TestColumnsKeepIntegralAndExtremes(t *testing.T) {
 
 // Memory is bounded whatever the number of objects.
 func TestManySeriesAreFolded(t *testing.T) {
-	set := newSeriesSet(newClock(600*us, sim.Microsecond))
+	set := newSeriesSet(newClock(0, 600*us, sim.Microsecond))
 	n := maxCells/600 + 1000
 	for i := range n {
 		p := row(0, 1, 1, 1)
@@ -144,7 +146,7 @@ func TestManySeriesAreFolded(t *testing.T) {
 }
 
 func TestRowsThatAreNoNumbersAreLeftOut(t *testing.T) {
-	set := newSeriesSet(newClock(10*us, sim.Microsecond))
+	set := newSeriesSet(newClock(0, 10*us, sim.Microsecond))
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300} {
 		set.add(row(0, v, v, v))
 	}
@@ -162,7 +164,7 @@ func TestNaturalOrder(t *testing.T) {
 
 // A pause that spans columns fills each by the share of it that was paused.
 func TestPauseShares(t *testing.T) {
-	r := &Run{Clock: newClock(10*us, 2*sim.Microsecond)}
+	r := &Run{Clock: newClock(0, 10*us, 2*sim.Microsecond)}
 	pauses := map[pauseKey]*Pause{}
 	at := func(t sim.Time, k trace.EventKind) {
 		r.pauseEvent(pauses, &trace.EventRow{Time: t, Kind: k, Object: "h1:0", Peer: "leaf0:1", Prio: 3})
@@ -182,7 +184,7 @@ func TestPauseShares(t *testing.T) {
 
 // Jain's index counts who had something to send, and nobody else.
 func TestJainAmongBusyQueuePairs(t *testing.T) {
-	r := &Run{Clock: newClock(4*us, 2*sim.Microsecond)}
+	r := &Run{Clock: newClock(0, 4*us, 2*sim.Microsecond)}
 	mk := func(name string, v ...float32) *Series { return &Series{Object: name, Mean: v} }
 	list := []*Series{mk("a/qp1", 30, 10), mk("b/qp1", 10, 10), mk("c/qp1", 0, 0)}
 	r.Flows = newFlowSet()
@@ -202,7 +204,7 @@ func TestJainAmongBusyQueuePairs(t *testing.T) {
 // The slowest is the one that had something to send and got little, not the
 // one that asked for little: pings are left out, idle time does not count.
 func TestSlowestHadSomethingToSend(t *testing.T) {
-	r := &Run{Clock: newClock(4*us, 2*sim.Microsecond), Flows: newFlowSet()}
+	r := &Run{Clock: newClock(0, 4*us, 2*sim.Microsecond), Flows: newFlowSet()}
 	late := &Series{Object: "a/qp1", Mean: []float32{0, 90}, Average: 45}
 	slow := &Series{Object: "b/qp1", Mean: []float32{60, 60}, Average: 60}
 	ping := &Series{Object: "c/qp1", Mean: []float32{1, 1}, Average: 1}

@@ -24,7 +24,7 @@ const (
 // happened in it.
 func (r *Run) timeAxis(p *plot.Plot) {
 	end := r.Clock.End.Seconds()
-	linear(&p.X, "time", pick(timeScales, end), 0, end)
+	linear(&p.X, "time", pick(timeScales, end), r.Clock.Start(0), end)
 }
 
 // addMoments draws watchdogs, links and what else has a moment as vertical
@@ -192,7 +192,7 @@ func (r *Run) timePanel(height vg.Length) Panel {
 // strip returns a panel over the time of the run with a row for each name, first
 // at the top, each so high; above them there is room for the names of faults.
 func (r *Run) strip(names []string, each vg.Length) Panel {
-	_, n := spans(r.Spans).rows(r.Clock.End.Seconds())
+	_, n := spans(r.Spans).rows(r.Clock.length().Seconds())
 	room := vg.Length(n) * (spanRow + 2)
 	p := r.timePanel(vg.Length(len(names))*each + room + 50)
 	nominal(&p.Plot.Y, names)
