@@ -283,6 +283,17 @@ func (x *exporter) portWatchdog(p *exportPort, out *switchconf.Port) error {
 	if c.Watchdog == nil || c.Detect <= 0 {
 		return nil
 	}
+	if c.BigRedSwitch {
+		x.sw.Watchdog.BigRedSwitch = switchconf.Of(true)
+		return nil
+	}
+	if !slices.Contains([]string{"broadcom", "nvidia", "cisco-8000", "nephos"}, p.watchdog.Name) {
+		x.lack(-1, switchconf.FieldWatchdog, p.watchdog.Name, "timers and action are exported; how a storm is found is the rule of the switch")
+	}
+	if c.Action == fabric.WatchdogErrdisable {
+		x.lack(-1, switchconf.FieldWatchdog, "errdisable", "exported as drop: the port stays up")
+		c.Action = fabric.WatchdogDrop
+	}
 	action := map[fabric.WatchdogAction]switchconf.WatchdogAction{fabric.WatchdogDrop: switchconf.ActionDrop, fabric.WatchdogForward: switchconf.ActionForward, fabric.WatchdogAlert: switchconf.ActionAlert}[c.Action]
 	out.Watchdog = switchconf.PortWatchdog{Action: switchconf.Of(action), Detection: switchconf.Of(c.Detect), Restoration: switchconf.Of(c.Restore)}
 	x.sw.Watchdog.Poll = switchconf.Of(c.Poll)

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"rdmasim/fabric"
 	"rdmasim/fabric/switchconf"
 )
 
@@ -174,15 +174,16 @@ func differing(v, base reflect.Value, w *SwitchSpec) *tree {
 	return out
 }
 
-// watchdogMember returns a watchdog of a flavour with its timers.
-func watchdogMember(flavour string, params any) Member {
+// watchdogMember returns a watchdog of a flavour of SONiC with its timers.
+func watchdogMember(flavour string, params fabric.WatchdogParams, bigRed bool) Member {
 	w, err := NewMember("watchdog", flavour, "")
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", flavour, err)) // the member is part of this program
 	}
 	v := reflect.New(reflect.TypeOf(w.Params)).Elem()
 	v.Set(reflect.ValueOf(w.Params))
-	v.FieldByName(strings.TrimPrefix(reflect.TypeOf(params).String(), "fabric.")).Set(reflect.ValueOf(params))
+	v.FieldByName("WatchdogParams").Set(reflect.ValueOf(params))
+	v.FieldByName("BigRedSwitch").SetBool(bigRed)
 	w.Params = v.Interface()
 	return w
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -143,10 +144,7 @@ func (m *sonicMapper) shape(x *switchconf.Scheduler, key string) (ShapeSpec, boo
 
 // watchdogs maps PFC_WD and pfcwd_sw_enable.
 func (m *sonicMapper) watchdogs() {
-	flavour := "broadcom"
-	if a := switchconf.LookupASIC(m.sw.ASIC.V); a != nil && a.Vendor == "nvidia" {
-		flavour = "nvidia"
-	}
+	flavour := m.watchdogFlavour()
 	for i, c := range clusters(m, func(p *switchconf.Port) Member { return m.watchdog(p, flavour) }, plainText) {
 		if i == 0 {
 			m.w.Watchdog = c.value
@@ -156,9 +154,40 @@ func (m *sonicMapper) watchdogs() {
 	}
 }
 
+// watchdogFlavour is the rule that SONiC has for the chip.
+func (m *sonicMapper) watchdogFlavour() string {
+	vendor := ""
+	if a := switchconf.LookupASIC(m.sw.ASIC.V); a != nil {
+		vendor = a.Vendor
+	}
+	switch vendor {
+	case "nvidia":
+		return "nvidia"
+	case "cisco":
+		return "cisco-8000"
+	case "broadcom":
+	default:
+		if slices.ContainsFunc(m.ports, func(p *switchconf.Port) bool { return p.Watchdog.Detection.IsSet() }) {
+			m.assume("switch.watchdog", "broadcom", "SONiC's rule for the chip is not known here: that of Broadcom")
+		}
+	}
+	return "broadcom"
+}
+
 // watchdog returns the watchdog of a port.
 func (m *sonicMapper) watchdog(p *switchconf.Port, flavour string) Member {
 	d := p.Watchdog
+	if m.sw.Watchdog.BigRedSwitch.V && len(p.PFCEnable.V) > 0 { // it needs no PFC_WD of the port
+		for _, o := range []switchconf.Origin{p.WatchdogEnable.From, d.Action.From, d.Detection.From, d.Restoration.From, m.sw.Watchdog.Poll.From} {
+			m.cannot(o, "the big red switch is on: lossless queues are dropped whatever comes in")
+		}
+		e, err := NewMember("watchdog", flavour, "")
+		if err != nil {
+			return noWatchdog()
+		}
+		t := reflect.ValueOf(e.Params).FieldByName("WatchdogParams").Interface().(fabric.WatchdogParams)
+		return watchdogMember(flavour, t, true)
+	}
 	if !d.Detection.IsSet() {
 		m.cannot(p.WatchdogEnable.From, "there is no PFC_WD with a detection_time for the port: the watchdog is off")
 		m.cannot(d.Action.From, "there is no detection_time: the watchdog is off")
@@ -181,5 +210,5 @@ func (m *sonicMapper) watchdog(p *switchconf.Port, flavour string) Member {
 	m.use(d.Action.From, "switch.watchdog.action")
 	m.use(p.WatchdogEnable.From, "switch.watchdog.priorities")
 	m.use(m.sw.Watchdog.Poll.From, "switch.watchdog.poll")
-	return watchdogMember(flavour, w)
+	return watchdogMember(flavour, w, false)
 }

@@ -104,11 +104,7 @@ func (m *sonicMapper) identity() {
 			m.use(p.PFCAsymmetric.From, "switch.pfc.priorities")
 		}
 	}
-	if s.Watchdog.BigRedSwitch.V {
-		m.cannot(s.Watchdog.BigRedSwitch.From, "the big red switch is not modelled")
-	} else {
-		m.use(s.Watchdog.BigRedSwitch.From, "switch.watchdog")
-	}
+	m.use(s.Watchdog.BigRedSwitch.From, "switch.watchdog.big_red_switch")
 	for i := range s.TCToDSCP {
 		for _, e := range s.TCToDSCP[i].Entries {
 			m.cannot(e.From, "what tunnels write is not modelled")
