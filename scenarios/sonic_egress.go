@@ -108,6 +108,12 @@ func (m *sonicMapper) scheduler(p *switchconf.Port) SchedulerSpec {
 			}
 			c.Shape[q.Index] = shape
 		}
+		if floor, ok := m.guarantee(x); ok {
+			if c.Floor == nil {
+				c.Floor = map[int]ShapeSpec{}
+			}
+			c.Floor[q.Index] = floor
+		}
 	}
 	if packets && len(c.Weights) > 0 {
 		c.Quantum = 0 // WRR counts packets
@@ -116,15 +122,34 @@ func (m *sonicMapper) scheduler(p *switchconf.Port) SchedulerSpec {
 		m.use(p.Scheduler.From, "switch.scheduler.port")
 		m.cannot(x.Type.From, "a port is shaped, not scheduled")
 		m.cannot(x.Weight.From, "a port is shaped, not scheduled")
+		m.cannot(x.Min.From, "a port has no guaranteed rate")
+		m.cannot(x.MinBurst.From, "a port has no guaranteed rate")
 		c.Port, _ = m.shape(x, "switch.scheduler.port")
 	}
 	return c
 }
 
+// guarantee returns the guaranteed rate of a scheduler.
+func (m *sonicMapper) guarantee(x *switchconf.Scheduler) (ShapeSpec, bool) {
+	switch {
+	case x.MeterType.V == "packets":
+		for _, o := range []switchconf.Origin{x.Min.From, x.MinBurst.From} {
+			m.cannot(o, "rates in packets are not modelled")
+		}
+		return ShapeSpec{}, false
+	case !x.Min.IsSet() || x.Min.V == 0:
+		m.cannot(x.Min.From, "0 is no guarantee")
+		m.cannot(x.MinBurst.From, "a burst without a rate")
+		return ShapeSpec{}, false
+	}
+	m.use(x.MeterType.From, "switch.scheduler.guarantee")
+	m.use(x.Min.From, "switch.scheduler.guarantee.rate")
+	m.use(x.MinBurst.From, "switch.scheduler.guarantee.burst")
+	return ShapeSpec{Rate: x.Min.V, Burst: x.MinBurst.V}, true
+}
+
 // shape returns the largest rate of a scheduler.
 func (m *sonicMapper) shape(x *switchconf.Scheduler, key string) (ShapeSpec, bool) {
-	m.cannot(x.Min.From, "guaranteed rates are not modelled: weights share the link")
-	m.cannot(x.MinBurst.From, "guaranteed rates are not modelled: weights share the link")
 	if x.MeterType.V == "packets" {
 		for _, o := range []switchconf.Origin{x.MeterType.From, x.Max.From, x.MaxBurst.From} {
 			m.cannot(o, "shapers that count packets are not modelled")

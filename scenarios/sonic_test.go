@@ -246,3 +246,34 @@ func TestSonicPorts(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// Guaranteed and largest rates and WRR of SONiC are keys of the switch, and come
+// back from export as they were.
+func TestSonicSchedulers(t *testing.T) {
+	text := `{"DEVICE_METADATA": {"localhost": {"hwsku": "Arista-7060CX-32S"}},
+ "SCHEDULER": {"s.0": {"type": "WRR", "weight": "14"}, "s.1": {"type": "WRR", "weight": "15", "cir": "1250000000", "cbs": "8192", "pir": "6250000000", "pbs": "16384"},
+   "s.2": {"type": "STRICT", "cir": "125000000", "meter_type": "bytes"}},
+ "QUEUE": {"Ethernet0,Ethernet4|0": {"scheduler": "s.0"}, "Ethernet0,Ethernet4|3": {"scheduler": "s.1"}, "Ethernet0,Ethernet4|6": {"scheduler": "s.2"}}}`
+	im, err := scenarios.ImportSonic([]switchconf.File{{Name: "x.json", Data: []byte(text)}}, switchconf.Options{})
+	require.NoError(t, err)
+	c := im.Switch.Scheduler
+	assert.Equal(t, map[int]scenarios.ShapeSpec{3: {Rate: 10 * sim.Gbps, Burst: 8192}, 6: {Rate: sim.Gbps}}, c.Floor)
+	assert.Equal(t, map[int]scenarios.ShapeSpec{3: {Rate: 50 * sim.Gbps, Burst: 16384}}, c.Shape)
+	assert.Zero(t, c.Quantum)
+	assert.Equal(t, map[int]int{0: 14, 3: 15}, c.Weights)
+	for _, f := range im.Fields {
+		if f.Table == "SCHEDULER" {
+			assert.Equal(t, "used", f.Status, "%s %s", f.Key, f.Field)
+		}
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte(text), 0o666))
+	spec, err := scenarios.ParseSet(filepath.Join(dir, "s.yaml"), []byte("topology: {star: {hosts: 2, rate: 100Gbps}}\ntraffic: [{incast: {receiver: h0}}]\nswitch: {sonic: {files: [x.json]}}\n"), nil)
+	require.NoError(t, err)
+	sw, _, err := scenarios.ExportSwitch(spec, "", "")
+	require.NoError(t, err)
+	s := sw.Scheduler(sw.Ports[0].Queue(3).Scheduler.V)
+	require.NotNil(t, s)
+	assert.Equal(t, switchconf.WRR, s.Type.V)
+	assert.Equal(t, []any{15, 10 * sim.Gbps, sim.Bytes(8192), 50 * sim.Gbps, sim.Bytes(16384)}, []any{s.Weight.V, s.Min.V, s.MinBurst.V, s.Max.V, s.MaxBurst.V})
+}

@@ -108,7 +108,10 @@ func render(format string, base, sw *Switch, exact bool, lacks ...Lack) (*Render
 	if v.ASIC != nil {
 		out.assume("ASIC %s, cells of %d B", v.ASIC.Doc, v.ASIC.Cell)
 	}
-	for _, l := range append(lacks, v.Lacks...) {
+	if _, whole := r.(sonicPatch); !whole { // its tables have what a view lacks
+		lacks = append(slices.Clone(lacks), v.Lacks...)
+	}
+	for _, l := range lacks {
 		out.lack(l.Class, l.Field, l.Value, "%s", l.Why)
 	}
 	if err := r.Render(v, out); err != nil {

@@ -174,7 +174,10 @@ func (v *View) queue(p *Port, tc int, c *ClassView) error {
 			c.Weight = 0
 		}
 		if s.Max.IsSet() {
-			v.lack(tc, "shaper", s.Max.V.String(), "shapers are not exported")
+			v.lack(tc, "shaper", s.Max.V.String(), "shapers are not exported to this format")
+		}
+		if s.Min.IsSet() {
+			v.lack(tc, "guarantee", s.Min.V.String(), "guaranteed rates are not exported to this format")
 		}
 	}
 	return nil
