@@ -35,6 +35,7 @@ type Spec struct {
 	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Without     []string      `key:"without" doc:"settings (path=value, as after --set) that take the phenomenon away: with them an expectation must fail, see rdmasim test --without; empty = without the faults"`
+	Report      ReportSpec    `key:"report" doc:"what the report of the run shows first"`
 	Long        bool          `key:"long" doc:"true: rdmasim test --short leaves it out"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
@@ -43,6 +44,11 @@ type Spec struct {
 	source   *source    // where the values stand; nil for a spec made by code
 	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 	left     []string   // what a foreign file says and the scenario does not
+}
+
+// ReportSpec is the preset of the report: which figures a scenario is about.
+type ReportSpec struct {
+	Figures []string `key:"figures" doc:"names of figures that come first, in this order; rdmasim list figures"`
 }
 
 // Member is one entry of a catalogue with its parameters.

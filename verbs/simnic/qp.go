@@ -84,8 +84,8 @@ type qp struct {
 	timeout  sim.Duration // T
 	rto      sim.Duration // of the present try
 	rtoAt    sim.Time
-	rtoSet   bool
-	extended bool // the timer runs on between T and 4T
+	wakeAt   sim.Time // when the timer goes off, at rtoAt or before it; 0 = never
+	extended bool     // the timer runs on between T and 4T
 	retries  int
 	retryMax uint8
 	rnr      int
