@@ -21,6 +21,8 @@ type Options struct {
 	Progress func(Progress)
 	Version  string          // of the program
 	Capture  *CaptureOptions // nil = none
+	NoSeries bool            // leave series.parquet without rows; everything else, and the fingerprint, is the same
+	Lean     bool            // one of many runs in this process, of which only the figures are wanted: no notes, and memory is the collector's affair
 }
 
 // Progress is how far a run is.
@@ -107,6 +109,9 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		out.Abort()
 		return nil, err
 	}
+	for _, k := range w.sinks {
+		k.NoPoints = o.NoSeries
+	}
 	res, err := w.simulate(ctx, out, o)
 	if err != nil {
 		out.Abort()
@@ -122,7 +127,9 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 			res.Notes = append(res.Notes, fmt.Sprintf("another run has written %s meanwhile: this one is at %s", o.Out, at))
 		}
 	}
-	res.Notes = append(res.Notes, s.notes()...)
+	if !o.Lean {
+		res.Notes = append(res.Notes, s.notes()...)
+	}
 	return res, nil
 }
 
@@ -213,7 +220,7 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 		return nil, failed
 	}
 	res := &Result{Partial: r.Stopped, End: r.End, Events: r.Events, Workers: r.Workers, Wall: time.Since(start).Seconds(), CPU: cpuSeconds() - cpu}
-	return res, w.finish(out, res)
+	return res, w.finish(out, res, o)
 }
 
 // drain writes the rows that wait in the sinks.
@@ -229,7 +236,7 @@ func (w *world) drain(out *trace.Writer) error {
 }
 
 // finish writes what is known only at the end.
-func (w *world) finish(out *trace.Writer, res *Result) error {
+func (w *world) finish(out *trace.Writer, res *Result, o Options) error {
 	w.reportDeadlocks(res.End)
 	for _, n := range w.nics {
 		if n != nil {
@@ -249,7 +256,7 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 			return err
 		}
 	}
-	measured := w.totals(out, res.End)
+	measured := w.totals(out, res.End, o.Lean)
 	hops := w.hops + measured
 	res.PacketHops = hops
 	perf := trace.Perf{Wall: res.Wall, CPU: res.CPU, Events: res.Events, PacketHops: hops, PeakRSS: peakRSS(), Workers: res.Workers, Host: trace.ThisHost()}
@@ -274,10 +281,12 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 // totals hands the counters over and returns the packet-hops among them. Each
 // node is let go once it has been asked: from here on there is only the run
 // directory, and the largest part of the memory is free for it.
-func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
+func (w *world) totals(out *trace.Writer, end sim.Time, lean bool) uint64 {
 	measured := w.countHops() - w.hops
 	w.engine, w.sinks = nil, nil
-	runtime.GC() // what the run left must not lie beside what comes now
+	if !lean {
+		runtime.GC() // what the run left must not lie beside what comes now
+	}
 	var list []trace.Counter
 	add := func(c trace.Counter) { list = append(list, c) }
 	out.ExpectCounters(w.expectCounters())

@@ -21,7 +21,7 @@ import (
 
 func newHW(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "hw", Short: "Real NICs: devices, runs with real queue pairs, a lab in a guest"}
-	cmd.AddCommand(newHWDevices(a), newHWDoctor(a), newHWPing(a), newHWRun(a), newHWClean(a), newHWGuard(), newHWVM(a))
+	cmd.AddCommand(newHWDevices(a), newHWDoctor(a), newHWPing(a), newHWRun(a), newHWBridge(a), newHWClean(a), newHWGuard(), newHWVM(a))
 	return cmd
 }
 

@@ -55,6 +55,7 @@ func realProduct() product {
 				members("watchdogs", fabric.Watchdogs),
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
+				switchTests(),
 				members("figures", figures.Figures),
 			}
 		},
@@ -62,6 +63,15 @@ func realProduct() product {
 		formats:        func() []libraryEntry { return members("", topology.Importers).Members },
 		importTopology: realImport,
 	}
+}
+
+// switchTests are the scenarios of the library that operators run on a switch.
+func switchTests() catalogue {
+	c := catalogue{Kind: "switch-tests"}
+	for _, e := range library.SwitchTests() {
+		c.Members = append(c.Members, libraryEntry(e))
+	}
+	return c
 }
 
 // realRun runs a scenario, computes its metrics and judges its expectations.
@@ -135,7 +145,11 @@ func judgeRun(dir string, expect []string) (failed int, err error) {
 
 // realPage draws the report of a run directory.
 func realPage(dir string) (string, error) {
-	if err := page.Write(dir); err != nil {
+	write := page.Write
+	if page.IsTune(dir) {
+		write = page.WriteTune
+	}
+	if err := write(dir); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, page.Dir, "index.html"), nil

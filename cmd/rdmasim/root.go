@@ -61,6 +61,7 @@ func newRoot(a *app) *cobra.Command {
 		newCompare(a),
 		newTest(a),
 		newShrink(a),
+		newSweep(a),
 		newNS3(a),
 		newValidate(a),
 		newImport(a),
@@ -68,6 +69,8 @@ func newRoot(a *app) *cobra.Command {
 		newPerftest(a),
 		newHeadroom(a),
 		newExport(a),
+		newTune(a),
+		newCalibrate(a),
 		newHW(a),
 		newVersion(a),
 	} {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"rdmasim/fabric/netem"
@@ -46,7 +47,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	if err != nil {
 		return nil, err
 	}
-	if len(w.faults) > 0 {
+	if slices.ContainsFunc(w.faults, func(in *injection) bool { return in.late == 0 }) {
 		if w.injector, err = newInjector(o.Log); err != nil {
 			out.Abort()
 			return nil, err
@@ -56,9 +57,13 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	if err != nil {
 		w.fail(err)
 	}
+	cpu := openCPUCounters()
+	defer cpu.close()
 	start := time.Now()
 	end, stopped := w.loop(ctx, o)
-	if w.injector != nil {
+	cost := cpu.read()
+	w.sampler.end(w)
+	if len(w.faults) > 0 {
 		if err := w.stopFaults(); err != nil && !stopped {
 			w.fail(err)
 		}
@@ -69,7 +74,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	}
 	res = &scenarios.Result{Dir: o.Out, Partial: stopped, End: end, Wall: time.Since(start).Seconds(), Workers: 1}
 	w.unfinished(end)
-	if err := w.finishDirectory(out, before, res); err != nil {
+	if err := w.finishDirectory(out, before, cpu.reasons(), cost, res); err != nil {
 		out.Abort()
 		return nil, err
 	}
@@ -87,7 +92,8 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts))}
+	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts)),
+		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts))}
 	if w.endOf, err = assign(traffic.Hosts, devices, o.Devices); err != nil {
 		return nil, &scenarios.InputError{Err: err}
 	}
@@ -123,7 +129,7 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	if err = w.inject(); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
-	if err = w.refuse(); err != nil {
+	if err = w.refuse(devices); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
 	return w, nil
@@ -214,7 +220,14 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	if bin := w.spec.Series.Interval; bin > 0 {
 		w.sample(max(bin, minBin), limit)
 	}
-	if w.injector != nil {
+	var devices []*netem.Device
+	for _, e := range w.ends {
+		if e != nil {
+			devices = append(devices, &e.info)
+		}
+	}
+	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
+	if len(w.faults) > 0 {
 		if err := w.startFaults(ctx, limit); err != nil {
 			w.fail(err)
 		}
@@ -298,7 +311,7 @@ func (w *world) work(now sim.Time) bool {
 		}
 		did = did || n > 0
 	}
-	return did
+	return w.look() || did
 }
 
 // sleep arms the completion queues and waits for an event, a timer, or a tenth

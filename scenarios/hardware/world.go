@@ -177,6 +177,12 @@ type world struct {
 	made    []int   // connections, by host
 	err     error
 
+	sampler       *sampler
+	watching      []*conn // whose owners wait for WRITEs
+	sent, arrived []int64 // messages by SEND over unreliable services: sent by a host, and of its messages arrived
+	checks        []trace.Check
+
+	ports    []string // of a bridge, by host: there are no devices then
 	faults   []*injection
 	injector *injector // nil without faults
 }
