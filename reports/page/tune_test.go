@@ -77,6 +77,27 @@ func TestTunePageAnswers(t *testing.T) {
 	}
 }
 
+// A run's page shows the closed forms and the counters of a real network where
+// the directory has them.
+func TestPageShowsFirstLookAndGate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tune")
+	require.NoError(t, reporttest.Tune(dir, reporttest.TuneOptions{NoRuns: true, Incredible: true}))
+	run := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, reporttest.Incast(run, reporttest.Options{}))
+	for _, name := range []string{tuning.FileEstimate, tuning.FileCredibility} {
+		p, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(run, name), p, 0o600))
+	}
+	require.NoError(t, Write(run))
+	p, err := os.ReadFile(filepath.Join(run, Dir, "index.html"))
+	require.NoError(t, err)
+	selfContained(t, run, string(p))
+	for _, want := range []string{"First look", "at least 3.2 MB", "not valid: the fixed point lies above Kmax", "pauses 11 times as often"} {
+		assert.True(t, strings.Contains(plain(string(p)), want), "%q is missing", want)
+	}
+}
+
 // Whatever a search leaves out, its page says so.
 func TestTunePageOfLess(t *testing.T) {
 	for name, c := range map[string]struct {
