@@ -68,7 +68,7 @@ func TestTunePageAnswers(t *testing.T) {
 	text := plain(html)
 	for _, want := range []string{
 		"recommendation</span>", "Set Kmin 5", "Kmax 2", "Pmax 22 %", "Paused time falls by 98 % against today&#39;s (95 % interval",
-		"The best of them is", "Whenever 32 flows begin together at leaf0:0", "No marking threshold prevents that", "agree with the simulated today",
+		"The best of them is", "Whenever 32 senders begin together at leaf0:0", "No marking threshold prevents that", "agree with the simulated today",
 		"1024 KiB (1 048 576 B)", // today's Kmin, exactly as the device has it
 		"1/8", "np_cnp_sent", "41 000 to 63 000 per s", "sonic-rollback.json", "green_min_threshold",
 		"not valid: the fixed point lies above Kmax", "Hash of the plan", "rdmasim tune plan.yaml --out tune",
