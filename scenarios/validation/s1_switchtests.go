@@ -12,6 +12,7 @@ has them, and rdmasim run NAME runs one. Each is also run at other speeds, sizes
 RED accuracy is measured at each length of the queue, from a capture at the receiver: a frame that leaves q bytes behind is marked
 with probability (q - Kmin)/(Kmax - Kmin) Pmax, 0 below and 1 above; each fifth of that range is held to four standard deviations.
 Source: test plans of sonic-net/sonic-mgmt (ECN accuracy, PFC pause lossless, global pause, PFC watchdog, PFCWD burst storm, many to one, mixed speed, RoCEv2).`,
+	Oracles:   []string{"wire_efficiency"},
 	Scenarios: switchTests,
 	Measure:   measureSwitchTests,
 })
