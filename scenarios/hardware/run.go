@@ -151,6 +151,9 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 func (w *world) print(to io.Writer) {
 	for _, in := range w.faults {
 		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
+		if in.late > 0 {
+			fmt.Fprintln(to, "# this program posts receives late: nothing of the host is changed")
+		}
 		if in.event != nil {
 			fmt.Fprintln(to, "# a rule of nftables at the receiver's ingress, once the queue pair is known")
 		}
