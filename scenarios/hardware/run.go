@@ -97,7 +97,7 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 		return nil, err
 	}
 	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts)),
-		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r}
+		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r, sends: map[int]bool{}}
 	if r != nil {
 		w.endOf, err = assignHere(traffic.Hosts, devices, at)
 	} else {
