@@ -2,7 +2,10 @@
 bad=0
 part() {
 	name=$1; shift
+	read begin idle < /proc/uptime
 	"$@" > $name.out 2>&1 || { bad=1; echo "guest: $name failed: $*"; tail -n 40 $name.out; }
+	read end idle < /proc/uptime
+	echo "guest: $name took $((${end%.*} - ${begin%.*})) s"
 }
 state() { tc qdisc show; nft list ruleset; ip rule show; ip -o link show; }
 export RDMASIM_GUEST=1
