@@ -51,7 +51,7 @@ func newValidate(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.seeds, "seeds", 0, "`N` replicates of every random quantity, 2 or more; 0 = 3 with --quick, else 5")
 	cmd.Flags().IntVar(&f.workers, "workers", 0, "`N` runs at the same time, 0 = one per core; results do not depend on it")
 	cmd.Flags().StringVar(&f.out, "out", "", "leave table, curves, figures and all run directories in `DIR`")
-	cmd.Flags().StringVar(&f.explain, "explain", "", "print what row `ID` is compared with, and which scenarios it runs")
+	cmd.Flags().StringVar(&f.explain, "explain", "", "print what the row or the oracle `ID` is, from whom, and which scenarios a row runs")
 	cmd.Flags().StringVar(&f.show, "show", "", "print the scenario `FILE` of a row")
 	cmd.Flags().StringVar(&f.into, "into", "", "write the table into a Markdown `FILE`, between its lines <!-- table --> and <!-- end -->")
 	cmd.MarkFlagsMutuallyExclusive("quick", "full")
@@ -110,41 +110,26 @@ func (a *app) validate(ctx context.Context, f *validateFlags) error {
 // maxReplications bounds replicates.
 const maxReplications = 1000
 
-// validationProgress tells a terminal which row is being measured.
-func (a *app) validationProgress() func(string, *validation.Result) {
+// validationProgress tells a terminal which row has been measured.
+func (a *app) validationProgress() func(*validation.Result) {
 	if !a.terminal {
 		return nil
 	}
-	return func(id string, done *validation.Result) {
-		if done == nil {
-			fmt.Fprintf(a.stderr, "%s ...\r", id)
-		} else if done.Lacks == "" {
-			fmt.Fprintf(a.stderr, "%s %.1f s\n", id, done.Wall)
+	return func(done *validation.Result) {
+		if done.Lacks == "" {
+			fmt.Fprintf(a.stderr, "%s %.1f s\n", done.ID, done.Wall)
 		}
 	}
 }
 
-// explain prints the oracle of a row.
+// explain prints the oracle of a row, or one oracle.
 func (a *app) explain(id string) error {
-	row, err := validation.Lookup(id)
+	text, err := validation.Explain(id)
 	if err != nil {
 		return inputError(fmt.Errorf("--explain: %w", err))
 	}
-	equations, err := row.Equations()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.stdout, "%s  %s\n\n%s\n", id, row.Title, row.Explain)
-	if len(equations) > 0 {
-		fmt.Fprintf(a.stdout, "\nWhat is expected is computed by:\n\n%s", strings.Join(equations, ""))
-	}
-	if row.Lacks != "" {
-		fmt.Fprintf(a.stdout, "\nIt cannot be run yet: %s\n", row.Lacks)
-	}
-	if len(row.Scenarios) > 0 {
-		fmt.Fprintf(a.stdout, "\nScenarios, see rdmasim validate --show FILE: %s\n", strings.Join(row.Scenarios, ", "))
-	}
-	return nil
+	_, err = io.WriteString(a.stdout, text)
+	return err
 }
 
 // leave writes what the flags ask for beside the table.

@@ -97,6 +97,9 @@ func (s *synth) append(b []byte, m *packet.Packet, src, dst [6]byte) ([]byte, er
 		p.Ext.AETH = AETH{Syndrome(m.Ext & packet.SyndromeMask), m.Aux}
 		if m.IsResponse() {
 			p.BTH.Opcode = OpcodeAtomicAck
+			if verbs.Opcode(m.Op()) == verbs.OpRead {
+				p.BTH.Opcode, p.Ext.AETH.MSN = OpcodeReadFeedback, 0
+			}
 		}
 	case packet.CNP:
 		p.BTH = BTH{Opcode: OpcodeCNP, Migrated: true, BECN: true, PKey: DefaultPKey, DestQP: dstQP}

@@ -20,6 +20,7 @@ package packet
 //	Ack   any               acknowledge          MSN       syndrome
 //	Nak   any               acknowledge          MSN       syndrome
 //	Ack   atomic|OpResponse atomic acknowledge   MSN       syndrome
+//	Ack   READ|OpResponse   feedback on responses payload   syndrome (of no standard)
 //	CNP   -                 CNP                  -         -
 //
 // "-" is unspecified: with FlagConnect Aux holds private data, and a packet

@@ -7,14 +7,18 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 )
 
-//go:embed *.yaml
+//go:embed *.yaml switch-tests/*.yaml
 var files embed.FS
 
-const suffix = ".yaml"
+const (
+	suffix      = ".yaml"
+	switchTests = "switch-tests/" // where they are
+)
 
 // Entry is a scenario: its name, and the first sentence of the comment at its top.
 type Entry struct {
@@ -22,20 +26,26 @@ type Entry struct {
 	Doc  string
 }
 
-// List returns the scenarios in order of their names.
-func List() []Entry {
-	names, err := fs.Glob(files, "*"+suffix)
+// List returns the scenarios in order of their names, without the switch tests.
+func List() []Entry { return list("") }
+
+// SwitchTests returns the tests that operators run on a switch before they trust
+// it, in order of their names. Get finds them too.
+func SwitchTests() []Entry { return list(switchTests) }
+
+// list returns the scenarios of a directory.
+func list(dir string) []Entry {
+	names, err := fs.Glob(files, dir+"*"+suffix)
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
 	list := make([]Entry, 0, len(names))
 	for _, file := range names {
-		name := strings.TrimSuffix(file, suffix)
-		text, err := Get(name)
+		text, err := files.ReadFile(file)
 		if err != nil {
 			panic(err) // Glob found it
 		}
-		list = append(list, Entry{Name: name, Doc: firstSentence(text)})
+		list = append(list, Entry{Name: strings.TrimSuffix(path.Base(file), suffix), Doc: firstSentence(text)})
 	}
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -43,15 +53,18 @@ func List() []Entry {
 
 // Get returns the YAML of a scenario. The error lists the names that exist.
 func Get(name string) ([]byte, error) {
-	text, err := files.ReadFile(name + suffix)
-	if err != nil {
-		names := make([]string, 0, 16)
-		for _, e := range List() {
-			names = append(names, e.Name)
+	if !strings.Contains(name, "/") {
+		for _, dir := range []string{"", switchTests} {
+			if text, err := files.ReadFile(dir + name + suffix); err == nil {
+				return text, nil
+			}
 		}
-		return nil, fmt.Errorf("no scenario is called %q: want one of %s", name, strings.Join(names, ", "))
 	}
-	return text, nil
+	var names []string
+	for _, e := range append(List(), SwitchTests()...) {
+		names = append(names, e.Name)
+	}
+	return nil, fmt.Errorf("no scenario is called %q: want one of %s", name, strings.Join(names, ", "))
 }
 
 // File returns the name by which errors call the file of a scenario.

@@ -11,8 +11,14 @@ import (
 )
 
 func TestEveryScenarioTeaches(t *testing.T) {
-	list := library.List()
-	require.GreaterOrEqual(t, len(list), 10)
+	require.GreaterOrEqual(t, len(library.List()), 10)
+	require.Len(t, library.SwitchTests(), 11)
+	for _, list := range [][]library.Entry{library.List(), library.SwitchTests()} {
+		teaches(t, list)
+	}
+}
+
+func teaches(t *testing.T, list []library.Entry) {
 	word := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	for i, e := range list {
 		require.Regexp(t, word, e.Name)

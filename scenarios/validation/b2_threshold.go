@@ -36,53 +36,66 @@ func firstXoff(o *Outcome) (map[string]float64, error) {
 	return at, nil
 }
 
+// fullBuffer is one point of B2: n saturated ingress ports of a shared buffer.
+type fullBuffer struct {
+	n     int
+	alpha string
+	value float64 // of alpha
+	rate  sim.Rate
+	size  sim.Bytes
+	mtu   int
+	level Level
+}
+
 func measureThreshold(b *Bench) error {
-	points := []struct {
-		n     int
-		alpha string
-		value float64
-		rate  sim.Rate
-		size  sim.Bytes
-		level Level
-	}{
-		{1, "1", 1, 100 * sim.Gbps, 6 * sim.MB, Short}, {4, "1", 1, 100 * sim.Gbps, 6 * sim.MB, Short}, {8, "1/8", 1. / 8, 100 * sim.Gbps, 6 * sim.MB, Short},
-		{1, "1/16", 1. / 16, 40 * sim.Gbps, 12 * sim.MB, Quick}, {16, "8", 8, 100 * sim.Gbps, 6 * sim.MB, Quick}, {31, "1", 1, 25 * sim.Gbps, 12 * sim.MB, Quick},
-		{3, "1/64", 1. / 64, 100 * sim.Gbps, 9 * sim.MB, Quick}, {2, "1/2", 1. / 2, 400 * sim.Gbps, 24 * sim.MB, Quick},
+	points := []fullBuffer{
+		{1, "1", 1, 100 * sim.Gbps, 6 * sim.MB, 1024, Short}, {4, "1", 1, 100 * sim.Gbps, 6 * sim.MB, 1024, Short}, {8, "1/8", 1. / 8, 100 * sim.Gbps, 6 * sim.MB, 1024, Short},
+		{1, "1/16", 1. / 16, 40 * sim.Gbps, 12 * sim.MB, 1024, Quick}, {16, "8", 8, 100 * sim.Gbps, 6 * sim.MB, 1024, Quick}, {31, "1", 1, 25 * sim.Gbps, 12 * sim.MB, 1024, Quick},
+		{3, "1/64", 1. / 64, 100 * sim.Gbps, 9 * sim.MB, 1024, Quick}, {2, "1/2", 1. / 2, 400 * sim.Gbps, 24 * sim.MB, 1024, Quick},
+		{7, "1/4", 1. / 4, 200 * sim.Gbps, 16 * sim.MB, 4096, Quick}, {33, "2", 2, 50 * sim.Gbps, 32 * sim.MB, 256, Quick},
 	}
-	const headroom, frame = 100 * sim.KB, 1086
-	found, want := Line{Name: "simulated, alpha 1"}, oracle("B alpha / (1 + n alpha), alpha 1", 1, 32, func(n float64) float64 {
-		return fluid.DynamicFree(1*sim.Byte, n, 1) // at alpha 1 as much stays free as each may hold, and only n alpha counts
+	found, want := Line{Name: "simulated"}, oracleLog("n alpha / (1 + n alpha)", 1./64, 200, func(x float64) float64 {
+		return fluid.DynamicThreshold(1*sim.Byte, x, 1)
 	})
 	for _, p := range points {
 		if p.level > b.Level {
 			continue
 		}
-		size := p.size + headroom*sim.Bytes(p.n+1)
-		// Twice as long as filling the whole buffer takes.
-		span := 2 * p.rate.TxTime(p.size)
-		o, err := b.Run("stopped-receiver.yaml", fmt.Sprintf("topology.star.hosts=%d", p.n+1), "topology.star.rate="+p.rate.String(), "switch.buffer.alpha="+p.alpha,
-			"switch.buffer.size="+size.String(), fmt.Sprintf("duration=%dps", span+sim.Millisecond))
+		mean, err := b.saturate(p)
 		if err != nil {
 			return err
 		}
-		at, err := firstXoff(o)
-		if err != nil {
-			return err
-		}
-		o.Discard()
-		expect := fluid.DynamicThreshold(p.size, p.value, p.n)
-		low, high := inf, 0.0
-		for _, v := range at {
-			low, high = min(low, v), max(high, v)
-		}
-		what := fmt.Sprintf("n %d, alpha %s, B %v, %v: ", p.n, p.alpha, p.size, p.rate)
-		b.Exact(what+"ports paused", p.n, len(at), "derived")
-		b.Off(what+"lowest XOFF", expect, one(low), 2*frame, "B", "Choudhury, Hahne")
-		b.Off(what+"highest XOFF", expect, one(high), 2*frame, "B", "Choudhury, Hahne")
-		if p.value == 1 {
-			found.at(float64(p.n), (low+high)/2/float64(p.size))
-		}
+		found.at(float64(p.n)*p.value, mean*float64(p.n)/float64(p.size))
 	}
-	b.Draw(Curve{Name: "threshold", Title: "Buffer share of each saturated ingress at XOFF", X: Axis{Label: "saturated ingress ports"}, Y: Axis{Label: "share of the shared buffer"}, Lines: []Line{want, found}})
+	b.Draw(Curve{Name: "threshold", Title: "Share of the shared buffer that n saturated ports fill", X: Axis{Label: "n alpha", Log: true}, Y: Axis{Label: "share of the buffer at XOFF"}, Lines: []Line{want, found}})
 	return nil
+}
+
+// saturate checks where the ports are paused, and returns the middle of it.
+func (b *Bench) saturate(p fullBuffer) (float64, error) {
+	const headroom = 100 * sim.KB
+	size := p.size + headroom*sim.Bytes(p.n+1)
+	// Twice as long as filling the whole buffer takes.
+	span := 2 * p.rate.TxTime(p.size)
+	o, err := b.Run("stopped-receiver.yaml", fmt.Sprintf("topology.star.hosts=%d", p.n+1), "topology.star.rate="+p.rate.String(), "switch.buffer.alpha="+p.alpha,
+		fmt.Sprintf("nic.path_mtu=%d", p.mtu), "switch.buffer.size="+size.String(), fmt.Sprintf("duration=%dps", span+sim.Millisecond))
+	if err != nil {
+		return 0, err
+	}
+	defer o.Discard()
+	at, err := firstXoff(o)
+	if err != nil {
+		return 0, err
+	}
+	expect := fluid.DynamicThreshold(p.size, p.value, p.n)
+	low, high := inf, 0.0
+	for _, v := range at {
+		low, high = min(low, v), max(high, v)
+	}
+	frames := 2 * float64(plainFrame(p.mtu))
+	what := fmt.Sprintf("n %d, alpha %s, B %v, %v, MTU %d: ", p.n, p.alpha, p.size, p.rate, p.mtu)
+	b.Exact(what+"ports paused", p.n, len(at), "derived")
+	b.Off(what+"lowest XOFF", expect, one(low), frames, "B", "Choudhury, Hahne")
+	b.Off(what+"highest XOFF", expect, one(high), frames, "B", "Choudhury, Hahne")
+	return (low + high) / 2, nil
 }

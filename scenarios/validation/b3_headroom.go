@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/congestion/fluid"
 	"rdmasim/fabric"
@@ -65,16 +66,21 @@ func (c roomCase) sweep(b *Bench, headroom sim.Bytes, phases int) (r roomOutcome
 				fmt.Sprintf("traffic.%d.incast.depth=10000", i))
 		}
 	}
-	for k := range phases {
-		o, err := b.Run("headroom.yaml", append(set, fmt.Sprintf("traffic.1.incast.start=%dps", sim.Duration(k)*step))...)
+	found := make([]roomOutcome, phases)
+	err = each(phases, func(k int) error {
+		o, err := b.Run("headroom.yaml", append(slices.Clip(set), fmt.Sprintf("traffic.1.incast.start=%dps", sim.Duration(k)*step))...)
 		if err != nil {
-			return r, err
+			return err
 		}
-		r.drops += o.Of("sw0:1", trace.CountDropLossless)
-		r.used = max(r.used, o.Of("sw0:1", trace.CountHeadroomMax))
-		o.Discard()
+		defer o.Discard()
+		found[k] = roomOutcome{o.Of("sw0:1", trace.CountDropLossless), o.Of("sw0:1", trace.CountHeadroomMax)}
+		return nil
+	})
+	for _, f := range found {
+		r.drops += f.drops
+		r.used = max(r.used, f.used)
 	}
-	return r, nil
+	return r, err
 }
 
 func measureHeadroom(b *Bench) error {
@@ -82,6 +88,7 @@ func measureHeadroom(b *Bench) error {
 		{100 * sim.Gbps, 40, 1024, false, 0, Short}, {100 * sim.Gbps, 40, 1024, true, 0, Quick}, {100 * sim.Gbps, 40, 4096, true, 0, Quick},
 		{100 * sim.Gbps, 40, 1024, false, 1 * sim.Microsecond, Short}, {40 * sim.Gbps, 100, 1024, false, scenarios.ResponseTime(40 * sim.Gbps), Quick},
 		{400 * sim.Gbps, 5, 4096, false, 0, Quick}, {10 * sim.Gbps, 300, 2048, false, 0, Quick}, {25 * sim.Gbps, 2, 512, true, 500 * sim.Nanosecond, Quick},
+		{200 * sim.Gbps, 3, 256, true, 0, Full}, {800 * sim.Gbps, 40, 4096, false, 0, Full}, {50 * sim.Gbps, 2000, 1024, false, 0, Full},
 	}
 	phases := [...]int{Short: 8, Quick: 40, Full: 160}[b.Level]
 	found, want := Line{Name: "most used, simulated"}, Line{Name: "H", Oracle: true}
@@ -89,25 +96,39 @@ func measureHeadroom(b *Bench) error {
 		if c.level > b.Level {
 			continue
 		}
-		what := fmt.Sprintf("%v, %d m, %d-byte frames, response %v: ", c.rate, c.cable, c.frame(), c.response)
-		if i < 3 && c.response == 0 { // the three that are written down
-			b.Exact(what+"H", [...]sim.Bytes{7296, 7328, 13472}[i].String(), c.need().String(), "derived")
+		if i < 3 { // the three that are written down
+			b.Exact(c.what()+"H", [...]sim.Bytes{7296, 7328, 13472}[i].String(), c.need().String(), "derived")
 		}
-		auto := fabric.Headroom(c.rate, c.rate, 2*c.delay(), c.response, c.frame(), c.wire()-c.frame(), simnic.SizePFC)
-		b.Exact(what+"headroom: auto", (c.need() + c.frame()).String(), auto.String(), "derived")
-		r, err := c.sweep(b, c.need(), phases)
+		used, err := b.room(c, phases)
 		if err != nil {
 			return err
 		}
-		b.Exact(what+fmt.Sprintf("drops at H %d, all of %d phases", c.need(), phases), 0, r.drops, "derived")
-		b.Within(what+"most used", float64(c.need()-2*c.wire()), float64(c.need()), one(r.used), "B", "derived")
-		found.at(float64(c.need()), r.used)
+		found.at(float64(c.need()), used)
 		want.at(float64(c.need()), float64(c.need()))
-		if r, err = c.sweep(b, c.need()-2*c.frame(), phases); err != nil {
-			return err
-		}
-		b.Within(what+"drops at H - 2 frames", 1, inf, one(r.drops), "", "derived")
 	}
 	b.Draw(Curve{Name: "headroom", Title: "Headroom that the worst phase uses", X: Axis{Label: "H (bytes)", Log: true}, Y: Axis{Label: "headroom used (bytes)", Log: true}, Lines: []Line{want, found}})
 	return nil
+}
+
+func (c roomCase) what() string {
+	return fmt.Sprintf("%v, %d m, %d-byte frames, response %v: ", c.rate, c.cable, c.frame(), c.response)
+}
+
+// room checks that H is enough in so many phases and that two frames less are
+// not, and returns the most that was used.
+func (b *Bench) room(c roomCase, phases int) (float64, error) {
+	auto := fabric.Headroom(c.rate, c.rate, 2*c.delay(), c.response, c.frame(), c.wire()-c.frame(), simnic.SizePFC)
+	b.Exact(c.what()+"headroom: auto", (c.need() + c.frame()).String(), auto.String(), "derived")
+	enough, err := c.sweep(b, c.need(), phases)
+	if err != nil {
+		return 0, err
+	}
+	b.Exact(c.what()+fmt.Sprintf("drops at H %d, all of %d phases", c.need(), phases), 0, enough.drops, "derived")
+	b.Within(c.what()+"most used", float64(c.need()-2*c.wire()), float64(c.need()), one(enough.used), "B", "derived")
+	short, err := c.sweep(b, c.need()-2*c.frame(), phases)
+	if err != nil {
+		return 0, err
+	}
+	b.Within(c.what()+"drops at H - 2 frames", 1, inf, one(short.drops), "", "derived")
+	return enough.used, nil
 }

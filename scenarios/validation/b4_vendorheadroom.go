@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"math"
 
 	"rdmasim/fabric/switchconf"
 	"rdmasim/sim"
@@ -19,6 +20,17 @@ Source: SONiC buffer_headroom_mellanox.lua and pg_profile_lookup.ini of the SN27
 
 func measureVendorHeadroom(b *Bench) error {
 	speeds := []sim.Rate{10 * sim.Gbps, 25 * sim.Gbps, 40 * sim.Gbps, 50 * sim.Gbps, 100 * sim.Gbps}
+	var lines []Line
+	for _, speed := range speeds {
+		lines = append(lines, oracleLog(fmt.Sprintf("formula, %v", speed), 5, 300, func(metres float64) float64 {
+			h, err := switchconf.ComputeHeadroom(switchconf.HeadroomQuery{ASIC: "spc1", Speed: speed, Cable: sim.Length(metres * float64(sim.Metre))})
+			if err != nil {
+				return math.NaN()
+			}
+			return float64(h.Xoff)
+		}))
+	}
+	table := Line{Name: "table of the switch"}
 	for _, c := range []struct {
 		cable sim.Length
 		xoff  [5]sim.Bytes // by speed
@@ -33,7 +45,9 @@ func measureVendorHeadroom(b *Bench) error {
 				return err
 			}
 			b.Exact(fmt.Sprintf("%v, %v: xoff and xon", speed, c.cable), fmt.Sprintf("%d B, 19456 B", c.xoff[i]), fmt.Sprintf("%d B, %d B", h.Xoff, h.Xon), "SONiC pg_profile_lookup.ini")
+			table.at(float64(c.cable/sim.Metre), float64(c.xoff[i]))
 		}
 	}
+	b.Draw(Curve{Name: "xoff", Title: "Headroom of a SN2700 by cable and speed", X: Axis{Label: "cable (m)", Log: true}, Y: Axis{Label: "xoff (bytes)"}, Lines: append(lines, table)})
 	return nil
 }

@@ -81,6 +81,28 @@ func (b *Bench) Exact(what string, want, got any, source string) {
 	b.add(Check{What: what, Expected: w, Measured: g, Source: source, Tolerance: "exact", OK: w == g})
 }
 
+// Alike checks that each of n values prints as it should, and shows the first
+// that does not.
+func (b *Bench) Alike(what string, n int, value func(i int) (want, got any), source string) {
+	found := fmt.Sprintf("all %d", n)
+	for i := range n {
+		want, got := value(i)
+		if w, g := fmt.Sprint(want), fmt.Sprint(got); w != g {
+			found = fmt.Sprintf("number %d is %s, not %s", i, g, w)
+			break
+		}
+	}
+	b.Exact(what, fmt.Sprintf("all %d", n), found, source)
+}
+
+// nth is an element of a list, or "nothing" beyond its end.
+func nth[T any](list []T, i int) any {
+	if i >= len(list) {
+		return "nothing"
+	}
+	return list[i]
+}
+
 // show prints a number with six digits at most.
 func show(v float64, unit string) string {
 	s := strconv.FormatFloat(v, 'g', 6, 64)

@@ -5,6 +5,7 @@ import (
 
 	"rdmasim/congestion"
 	"rdmasim/congestion/fluid"
+	"rdmasim/fabric/topology"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
 	"rdmasim/sim/stat"
@@ -39,6 +40,16 @@ type longFlows struct {
 	packet int
 	sets   []string
 	level  Level
+	name   string // says what else is different, "" for the parameters of the paper
+}
+
+// what names the point in the table.
+func (c longFlows) what() string {
+	name := ""
+	if c.name != "" {
+		name = ", " + c.name
+	}
+	return fmt.Sprintf("%v, N %d, %d-byte packets%s: ", c.rate, c.n, c.packet, name)
 }
 
 func (c longFlows) settings() []string {
@@ -61,22 +72,30 @@ func (c longFlows) model(s *scenarios.Spec) packetModel {
 	if p.StageTest == congestion.TestBeforeCount {
 		steps++
 	}
-	return packetModel{n: int64(c.n), line: int64(c.rate), packet: float64(c.packet), link: 1e-6, kmin: float64(e.Kmin), kmax: float64(e.Kmax), pmax: float64(e.Pmax),
+	link := s.Topology.Params.(topology.StarParams).Delay.Seconds()
+	return packetModel{n: int64(c.n), line: int64(c.rate), packet: float64(c.packet), link: link, kmin: float64(e.Kmin), kmax: float64(e.Kmax), pmax: float64(e.Pmax),
 		g: float64(p.G), cnp: p.CNPInterval.Seconds(), k: p.AlphaTimer.Seconds(), t: p.RateTimer.Seconds(), counter: float64(p.ByteCounter), rai: float64(p.RAI), f: steps,
 		warmup: s.Warmup.Seconds(), end: s.Duration.Seconds()}
 }
 
 // agrees compares long flows with the model of packets.
-func (b *Bench) agrees(what string, m packetModel, got settled) {
-	var queue, alpha, cnp []float64
-	for _, seed := range b.Seeds() {
-		r := m.run(seed)
-		queue, alpha, cnp = append(queue, r.queue/1e3), append(alpha, r.alpha), append(cnp, r.cnp)
+func (b *Bench) agrees(what string, m packetModel, got settled) error {
+	seeds := b.Seeds()
+	queue, alpha, cnp := make([]float64, len(seeds)), make([]float64, len(seeds)), make([]float64, len(seeds))
+	err := each(len(seeds), func(i int) error {
+		defer b.slot()()
+		r := m.run(seeds[i])
+		queue[i], alpha[i], cnp[i] = r.queue/1e3, r.alpha, r.cnp
+		return b.ctx.Err()
+	})
+	if err != nil {
+		return err
 	}
 	const source = "second packet model"
 	b.Near(what+"mean queue", stat.MeanInterval(queue, Confidence).Mean, scaled(got.queue, 1e-3), 0.05, "KB", source)
 	b.Near(what+"alpha", stat.MeanInterval(alpha, Confidence).Mean, got.alpha, 0.03, "", source)
 	b.Near(what+"CNPs per flow", stat.MeanInterval(cnp, Confidence).Mean, got.cnp, 0.03, "/s", source)
+	return nil
 }
 
 // settled is what long flows have settled to.
@@ -110,49 +129,65 @@ func (b *Bench) settle(c longFlows) (settled, error) {
 }
 
 func measureFixedPoint(b *Bench) error {
+	const dcqcn = "nic.congestion.dcqcn."
 	points := []longFlows{
-		{2, 40 * sim.Gbps, 1000, nil, Quick},
-		{4, 40 * sim.Gbps, 1000, nil, Full}, {5, 100 * sim.Gbps, 1000, nil, Full}, {3, 40 * sim.Gbps, 1500, nil, Full},
-		{10, 100 * sim.Gbps, 1000, nil, Full}, {2, 25 * sim.Gbps, 1000, nil, Full},
+		{2, 40 * sim.Gbps, 1000, nil, Quick, ""},
+		{4, 40 * sim.Gbps, 1000, nil, Full, ""}, {5, 100 * sim.Gbps, 1000, nil, Full, ""}, {3, 40 * sim.Gbps, 1500, nil, Full, ""},
+		{10, 100 * sim.Gbps, 1000, nil, Full, ""}, {2, 25 * sim.Gbps, 1000, nil, Full, ""}, {7, 200 * sim.Gbps, 1000, nil, Full, ""},
+		{3, 40 * sim.Gbps, 1000, []string{dcqcn + "g=1/64"}, Full, "g 1/64"},
+		{3, 50 * sim.Gbps, 1000, []string{dcqcn + "r_ai=80Mbps", dcqcn + "rate_timer=110us"}, Full, "R_AI 80 Mb/s, T 110 us"},
+		{4, 100 * sim.Gbps, 1000, []string{"switch.ecn.3.kmin=50KB", "switch.ecn.3.kmax=1MB", "switch.ecn.3.pmax=10%"}, Full, "Kmin 50 KB, Kmax 1 MB, Pmax 10 %"},
+		{2, 40 * sim.Gbps, 1000, []string{"topology.star.delay=4us"}, Full, "loop 16 us"},
 	}
 	if b.Level == Short {
-		points = []longFlows{{2, 40 * sim.Gbps, 1000, []string{"warmup=100ms", "duration=200ms"}, Short}}
+		points = []longFlows{{2, 40 * sim.Gbps, 1000, []string{"warmup=100ms", "duration=200ms"}, Short, ""}}
 	}
 	found := Line{Name: "simulated"}
 	for _, c := range points {
 		if c.level > b.Level {
 			continue
 		}
-		s, err := b.Spec("dcqcn-long.yaml", c.settings()...)
+		queue, err := b.standStill(c)
 		if err != nil {
 			return err
 		}
-		f, err := c.fluid(s).FixedPoint()
-		if err != nil {
-			return err
-		}
-		got, err := b.settle(c)
-		if err != nil {
-			return err
-		}
-		what := fmt.Sprintf("%v, N %d, %d-byte packets: ", c.rate, c.n, c.packet)
-		const source = "SIGCOMM'15 5, exact root"
-		b.Within(what+"mean queue", 0.9*f.Queue/1e3, 1.35*f.Queue/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, f.Queue/1e3))
-		if c.n == 2 && c.rate == 40*sim.Gbps {
-			b.Near(what+"alpha", f.Alpha, got.alpha, 0.08, "", source)
-			b.Within(what+"CNPs per flow", f.CNPRate, 1.18*f.CNPRate, got.cnp, "/s", source)
-		}
-		if b.Level > Short {
-			b.agrees(what, c.model(s), got)
-		}
-		b.Within(what+"utilisation", 0.995, inf, got.utilisation, "", "independent packet model")
-		b.Within(what+"Jain's index", 0.9, 1, got.jain, "", "independent packet model")
-		if c.packet == 1000 {
-			found.at(float64(c.rate)/float64(c.n)/1e9, got.queue.Mean/1e3)
-			found.Half = append(found.Half, got.queue.Half/1e3)
+		if c.packet == 1000 && c.name == "" {
+			found.at(float64(c.rate)/float64(c.n)/1e9, queue.Mean/1e3)
+			found.Half = append(found.Half, queue.Half/1e3)
 		}
 	}
 	return b.drawFixedPoint(found)
+}
+
+// standStill compares long flows with the fixed point and with the second model
+// of packets, and returns their mean queue.
+func (b *Bench) standStill(c longFlows) (queue stat.Interval, err error) {
+	s, err := b.Spec("dcqcn-long.yaml", c.settings()...)
+	if err != nil {
+		return queue, err
+	}
+	f, err := c.fluid(s).FixedPoint()
+	if err != nil {
+		return queue, err
+	}
+	got, err := b.settle(c)
+	if err != nil {
+		return queue, err
+	}
+	const source = "SIGCOMM'15 5, exact root"
+	b.Within(c.what()+"mean queue", 0.9*f.Queue/1e3, 1.35*f.Queue/1e3, scaled(got.queue, 1e-3), "KB", fmt.Sprintf("%s %.4g KB", source, f.Queue/1e3))
+	if c.n == 2 && c.rate == 40*sim.Gbps && c.name == "" {
+		b.Near(c.what()+"alpha", f.Alpha, got.alpha, 0.08, "", source)
+		b.Within(c.what()+"CNPs per flow", f.CNPRate, 1.18*f.CNPRate, got.cnp, "/s", source)
+	}
+	if b.Level > Short {
+		if err := b.agrees(c.what(), c.model(s), got); err != nil {
+			return queue, err
+		}
+	}
+	b.Within(c.what()+"utilisation", 0.995, inf, got.utilisation, "", "independent packet model")
+	b.Within(c.what()+"Jain's index", 0.9, 1, got.jain, "", "independent packet model")
+	return got.queue, nil
 }
 
 func scaled(i stat.Interval, k float64) stat.Interval {

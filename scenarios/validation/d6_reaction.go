@@ -68,6 +68,32 @@ func (r reaction) point() (congestion.ReactionPoint, error) {
 	return a.NewReactionPoint(r.line, 4*sim.Microsecond), nil
 }
 
+// trainOfThree is a train worked out by hand: 40 Gb/s, three CNPs 50 us apart, as
+// numbers: time in us, target and rate in Gb/s, alpha.
+var trainOfThree = [][4]float64{{0, 40, 20, 1}, {50, 20, 10, 1}, {100, 10, 5, 1}, {155, 10, 7.5, 0.99609375}, {210, 10, 8.75, 0.992202759}, {265, 10, 9.375, 0.988326967},
+	{320, 10, 9.6875, 0.984466314}, {375, 10.04, 9.86375, 0.980620743}}
+
+// writtenDown compares a reaction point with those numbers, which have nine
+// digits.
+func (b *Bench) writtenDown(r reaction) error {
+	p, err := r.point()
+	if err != nil {
+		return err
+	}
+	worst := 0.0
+	for _, line := range trainOfThree {
+		t := sim.Time(line[0] * float64(sim.Microsecond))
+		if t <= sim.Time(100*sim.Microsecond) {
+			p.OnCNP(t)
+		}
+		got := map[string]float64{}
+		p.(congestion.Observer).Observe(t, func(name string, v float64) { got[name] = v })
+		worst = max(worst, math.Abs(got["target"]/1e9-line[1])/line[1], math.Abs(got["rate"]/1e9-line[2])/line[2], math.Abs(got["alpha"]-line[3])/line[3])
+	}
+	b.Off("40 Gb/s, CNPs at 0, 50, 100 us, to 375 us: worst deviation from the written table", 0, one(worst), 1e-9, "", "SIGCOMM'15 3.1")
+	return nil
+}
+
 func measureReaction(b *Bench) error {
 	const us = sim.Microsecond
 	points := []reaction{
@@ -75,6 +101,10 @@ func measureReaction(b *Bench) error {
 		{100 * sim.Gbps, 1. / 256, 3, 50 * us, 55 * us, 5, 40 * sim.Mbps, 12},
 		{400 * sim.Gbps, 1. / 16, 5, 4 * us, 300 * us, 1, 5 * sim.Mbps, 20},
 		{25 * sim.Gbps, 1. / 2, 2, 10 * us, 100 * us, 8, 400 * sim.Mbps, 30},
+		{800 * sim.Gbps, 1. / 1024, 7, 20 * us, 25 * us, 3, 1 * sim.Gbps, 200},
+	}
+	if err := b.writtenDown(points[0]); err != nil {
+		return err
 	}
 	for i, r := range points {
 		p, err := r.point()

@@ -1,8 +1,11 @@
 package validation
 
 import (
+	"io"
 	"os"
+	"path/filepath"
 
+	"rdmasim/fabric/capture"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
@@ -84,6 +87,33 @@ func (o *Outcome) Happened(kinds ...trace.EventKind) (list []trace.EventRow, err
 		list = append(list, e)
 	}
 	return list, nil
+}
+
+// Arrivals returns of each data packet that a captured host has received, in
+// their order, whether it was marked.
+func (o *Outcome) Arrivals() (marked []bool, err error) {
+	file, err := os.Open(filepath.Join(o.Dir, scenarios.FileCapture))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r, err := capture.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	var rec capture.Record
+	for {
+		if err := r.Next(&rec); err == io.EOF {
+			return marked, nil
+		} else if err != nil {
+			return nil, err
+		}
+		var f capture.Frame
+		f.Decode(r.Interfaces[rec.Interface].Link, rec.Data, rec.Original)
+		if rec.Direction == capture.DirIn && f.Kind == capture.KindRoCEv2 && f.Payload > 0 {
+			marked = append(marked, f.CE())
+		}
+	}
 }
 
 // SeriesMean returns the time-weighted mean of a series from a time on, over

@@ -22,57 +22,86 @@ Source: Guo et al., SIGCOMM'16, section 4.1 (every 256th by the last byte of the
 	Measure:   measureGoBack0,
 })
 
+// everyKth is one point of P2.
+type everyKth struct {
+	verb  string
+	every int
+	mtu   int
+	rate  sim.Rate
+	delay sim.Duration
+	level Level
+}
+
 func measureGoBack0(b *Bench) error {
-	points := []struct {
-		verb  string
-		every int
-		mtu   int
-		rate  sim.Rate
-		delay sim.Duration
-		level Level
-	}{
-		{"write", 256, 1024, 40 * sim.Gbps, 500 * sim.Nanosecond, Short}, {"send", 256, 1024, 40 * sim.Gbps, 500 * sim.Nanosecond, Short},
-		{"read", 256, 1024, 40 * sim.Gbps, 500 * sim.Nanosecond, Short}, {"read", 256, 4096, 100 * sim.Gbps, 500 * sim.Nanosecond, Quick},
-		{"write", 256, 4096, 100 * sim.Gbps, 500 * sim.Nanosecond, Quick}, {"write", 500, 1024, 100 * sim.Gbps, 2 * sim.Microsecond, Quick},
-		{"send", 128, 1024, 25 * sim.Gbps, 1 * sim.Microsecond, Quick}, {"write", 64, 512, 10 * sim.Gbps, 500 * sim.Nanosecond, Quick},
+	const us, ns = sim.Microsecond, sim.Nanosecond
+	points := []everyKth{
+		{"write", 256, 1024, 40 * sim.Gbps, 500 * ns, Short}, {"send", 256, 1024, 40 * sim.Gbps, 500 * ns, Short},
+		{"read", 256, 1024, 40 * sim.Gbps, 500 * ns, Short}, {"read", 256, 4096, 100 * sim.Gbps, 500 * ns, Quick},
+		{"write", 256, 4096, 100 * sim.Gbps, 500 * ns, Quick}, {"write", 500, 1024, 100 * sim.Gbps, 2 * us, Quick},
+		{"send", 128, 1024, 25 * sim.Gbps, 1 * us, Quick}, {"write", 64, 512, 10 * sim.Gbps, 500 * ns, Quick},
+		{"read", 200, 2048, 50 * sim.Gbps, 1 * us, Quick}, {"send", 777, 256, 200 * sim.Gbps, 500 * ns, Quick},
 	}
+	line := oracle("go-back-N, derived: 1 - W/k", 0, 0.5, func(x float64) float64 { return 1 - x })
+	found, dead := Line{Name: "go-back-N, simulated"}, Line{Name: "go-back-0, simulated"}
 	for _, p := range points {
 		if p.level > b.Level {
 			continue
 		}
-		set := []string{"traffic.0.incast.verb=" + p.verb, fmt.Sprintf("links.0.drop_every=%d", p.every), fmt.Sprintf("nic.path_mtu=%d", p.mtu),
-			"topology.star.rate=" + p.rate.String(), "topology.star.delay=" + p.delay.String()}
-		if p.verb == "read" {
-			set = append(set, "nic.timeout=2")
-		}
-		o, err := b.Run("go-back-0.yaml", set...)
+		w, share, done, err := b.loseEvery(p)
 		if err != nil {
 			return err
 		}
-		packet := p.rate.TxTime(plainWire(p.mtu))
-		rtt := 2*packet + 2*p.rate.TxTime(ackWire()) + 4*p.delay + 2*o.Spec.Switch.Latency
-		w := fluid.RecoveryWindow(rtt, p.rate, plainWire(p.mtu))
-		what := fmt.Sprintf("%s, every %dth, MTU %d, %v, W %.4g", p.verb, p.every, p.mtu, p.rate, w)
-		b.Near("go-back-N, "+what, fluid.GoBackNPeriodic(float64(p.every), w)*float64(p.rate)*wireShare(p.mtu, "none")/1e9, one(o.Goodput()/1e9), 0.02, "Gb/s", "derived")
-		o.Discard()
-		if o, err = b.Run("go-back-0.yaml", append(set, "nic.recovery=go_back_0")...); err != nil {
-			return err
-		}
-		done := 0
-		list, err := o.Messages()
-		if err != nil {
-			return err
-		}
-		for _, f := range list {
-			if fluid.GoBack0Completes(p.every, int(f.Bytes)/p.mtu) {
-				return fmt.Errorf("%s: a message of %v is too short to be lost for good", what, f.Bytes)
-			}
-			if f.End >= 0 {
-				done++
-			}
-		}
-		b.Exact("go-back-0, "+what+": messages completed", 0, done, "SIGCOMM'16 4.1")
-		o.Discard()
+		found.at(w/float64(p.every), share)
+		dead.at(w/float64(p.every), done)
 	}
+	b.Draw(Curve{Name: "goodput", Title: "Goodput when every kth packet is lost", X: Axis{Label: "W/k"}, Y: Axis{Label: "share of the lossless goodput"}, Lines: []Line{line, found, dead}})
 	return nil
+}
+
+// settings are those of the scenario.
+func (p everyKth) settings() []string {
+	set := []string{"traffic.0.incast.verb=" + p.verb, fmt.Sprintf("links.0.drop_every=%d", p.every), fmt.Sprintf("nic.path_mtu=%d", p.mtu),
+		"topology.star.rate=" + p.rate.String(), "topology.star.delay=" + p.delay.String()}
+	if p.verb == "read" {
+		set = append(set, "nic.timeout=2")
+	}
+	return set
+}
+
+// loseEvery checks the goodput of go-back-N and that of go-back-0, and returns W
+// and the share of the lossless goodput that each has.
+func (b *Bench) loseEvery(p everyKth) (w, share, dead float64, err error) {
+	o, err := b.Run("go-back-0.yaml", p.settings()...)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer o.Discard()
+	packet := p.rate.TxTime(plainWire(p.mtu))
+	rtt := 2*packet + 2*p.rate.TxTime(ackWire()) + 4*p.delay + 2*o.Spec.Switch.Latency
+	w = fluid.RecoveryWindow(rtt, p.rate, plainWire(p.mtu))
+	lossless := float64(p.rate) * wireShare(p.mtu, "none")
+	what := fmt.Sprintf("%s, every %dth, MTU %d, %v, W %.4g", p.verb, p.every, p.mtu, p.rate, w)
+	b.Near("go-back-N, "+what, fluid.GoBackNPeriodic(float64(p.every), w)*lossless/1e9, one(o.Goodput()/1e9), 0.02, "Gb/s", "derived")
+	share = o.Goodput() / lossless
+	zero, err := b.Run("go-back-0.yaml", append(p.settings(), "nic.recovery=go_back_0")...)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer zero.Discard()
+	done, size := 0, 0
+	list, err := zero.Messages()
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	for _, f := range list {
+		if fluid.GoBack0Completes(p.every, int(f.Bytes)/p.mtu) {
+			return 0, 0, 0, fmt.Errorf("%s: a message of %v is too short to be lost for good", what, f.Bytes)
+		}
+		if f.End >= 0 {
+			done++
+			size += int(f.Bytes)
+		}
+	}
+	b.Exact("go-back-0, "+what+": messages completed", 0, done, "SIGCOMM'16 4.1")
+	return w, share, float64(size) * 8 / zero.Seconds() / lossless, nil
 }

@@ -14,37 +14,95 @@ var _ = register("P5", Row{
 	Hard:  true,
 	Explain: `Packets that enter a loop of n switches cross its links until their TTL is used up. Where they enter faster than they
 are discarded the buffers fill, every switch pauses the one before it, and nothing moves any more. None is expected below
-0.9 n B/TTL; at 1.15 n B/(TTL-1) the deadlock comes and stays when the source has stopped.`,
+0.9 n B/TTL; at 1.15 n B/(TTL-1) the deadlock comes and stays when the source has stopped. Both bounds take the links of the loop
+to be loaded alike. The one by which packets enter is crossed ceil((TTL-1)/n) times by each, which gives the bound to 5 %.`,
 	Oracles:   []string{"loop_deadlock"},
 	Scenarios: []string{"loop.yaml"},
 	Measure:   measureLoop,
 })
 
+// loopCase is one point of P5.
+type loopCase struct {
+	n, ttl int
+	link   sim.Rate
+	level  Level
+}
+
+// rates are those below the published bound and above the strict one.
+func (c loopCase) rates() (below, above float64) {
+	return 0.9 * fluid.LoopDeadlockRate(c.n, c.link, c.ttl), 1.15 * fluid.LoopDeadlockRateStrict(c.n, c.link, c.ttl)
+}
+
 func measureLoop(b *Bench) error {
 	const link = 40 * sim.Gbps
-	for _, c := range []struct {
-		n, ttl int
-		level  Level
-	}{{2, 16, Short}, {3, 16, Short}, {2, 32, Quick}, {4, 24, Quick}, {2, 8, Quick}, {2, 64, Full}, {4, 64, Full}, {8, 64, Full}, {3, 33, Full}} {
+	fine, dead := Line{Name: "nothing pauses"}, Line{Name: "deadlock"}
+	for i, c := range []loopCase{{2, 16, link, Short}, {3, 16, link, Short}, {2, 32, link, Quick}, {4, 24, link, Quick}, {2, 8, link, Quick}, {2, 20, 100 * sim.Gbps, Quick}, {3, 12, 25 * sim.Gbps, Quick},
+		{2, 64, link, Full}, {4, 64, link, Full}, {8, 64, link, Full}, {3, 33, link, Full}, {5, 40, 200 * sim.Gbps, Full}, {2, 6, 10 * sim.Gbps, Full}, {8, 18, 50 * sim.Gbps, Full}, {3, 64, 800 * sim.Gbps, Full}} {
 		if c.level > b.Level {
 			continue
 		}
-		what := fmt.Sprintf("%d switches, TTL %d", c.n, c.ttl)
-		below := 0.9 * fluid.LoopDeadlockRate(c.n, link, c.ttl)
-		l, err := b.loop(c.n, c.ttl, below)
+		if err := b.goRound(c); err != nil {
+			return err
+		}
+		if i == 0 && b.Level > Short {
+			if err := b.goRoundForASecond(c); err != nil {
+				return err
+			}
+		}
+		below, above := c.rates()
+		perLink := float64(c.n) * float64(c.link)
+		fine.at(float64(c.ttl), below/perLink)
+		dead.at(float64(c.ttl), above/perLink)
+	}
+	b.Draw(Curve{Name: "deadlock", Title: "What a routing loop bears", X: Axis{Label: "TTL", Log: true}, Y: Axis{Label: "rate into the loop / (n B)", Log: true},
+		Lines: []Line{oracleLog("1/TTL", 4, 64, func(ttl float64) float64 { return 1 / ttl }), oracleLog("1/(TTL-1)", 4, 64, func(ttl float64) float64 { return 1 / (ttl - 1) }), fine, dead}})
+	return nil
+}
+
+// uneven reports whether the entry of the loop is full below the published
+// bound already.
+func (c loopCase) uneven() bool {
+	below, _ := c.rates()
+	return below > fluid.LoopDeadlockRateExact(c.n, c.link, c.ttl)
+}
+
+// goRound checks one loop below and above the bounds.
+func (b *Bench) goRound(c loopCase) error {
+	below, above := c.rates()
+	exact := fluid.LoopDeadlockRateExact(c.n, c.link, c.ttl)
+	for _, p := range []struct {
+		what     string
+		rate     float64
+		deadlock bool
+	}{{"0.9 n B/TTL", below, false}, {"0.95 of the exact bound", 0.95 * exact, false}, {"1.05 of the exact bound", 1.05 * exact, true}, {"1.15 n B/(TTL-1)", above, true}} {
+		if p.rate == below && c.uneven() {
+			continue
+		}
+		l, err := b.loop(c, p.rate)
 		if err != nil {
 			return err
 		}
-		b.Exact(what+", 0.9 n B/TTL: deadlocks", 0, l.deadlocks, "Hu et al., HotNets'16")
-		b.Exact(what+", 0.9 n B/TTL: XOFF frames", 0, l.xoff, "no buffer fills")
-		above := 1.15 * fluid.LoopDeadlockRateStrict(c.n, link, c.ttl)
-		if l, err = b.loop(c.n, c.ttl, above); err != nil {
-			return err
+		what := fmt.Sprintf("%d switches, %v, TTL %d, %s", c.n, c.link, c.ttl, p.what)
+		if !p.deadlock {
+			b.Exact(what+": deadlocks, XOFF frames", "0 0", fmt.Sprint(l.deadlocks, l.xoff), "Hu et al., HotNets'16")
+			continue
 		}
-		b.Exact(what+", 1.15 n B/(TTL-1): deadlocks", 1, l.deadlocks, "Hu et al., HotNets'16")
-		b.Exact(what+", 1.15 n B/(TTL-1): links of the loop paused at the end", c.n, l.waiting, "Hu et al., HotNets'16")
-		b.Exact(what+", 1.15 n B/(TTL-1): packets discarded after the source stopped", 0, l.late, "nothing moves")
+		b.Exact(what+": deadlocks", 1, l.deadlocks, "Hu et al., HotNets'16")
+		b.Exact(what+": links of the loop paused at the end", c.n, l.waiting, "Hu et al., HotNets'16")
+		b.Exact(what+": packets discarded after the source stopped", 0, l.late, "nothing moves")
 	}
+	return nil
+}
+
+// goRoundForASecond checks that there is no deadlock below the bound in 1 s
+// either.
+func (b *Bench) goRoundForASecond(c loopCase) error {
+	below, _ := c.rates()
+	l, err := b.loop(c, below, "nic.timeout=18", "duration=1s")
+	if err != nil {
+		return err
+	}
+	b.Exact(fmt.Sprintf("%d switches, %v, TTL %d, 0.9 n B/TTL for 1 s: deadlocks and XOFF frames", c.n, c.link, c.ttl), "0 0", fmt.Sprint(l.deadlocks, l.xoff), "Hu et al., HotNets'16")
 	return nil
 }
 
@@ -56,19 +114,21 @@ type loopRun struct {
 	late      int // packets discarded after the sender gave up
 }
 
-// loop runs a loop of n switches into which packets come at a rate in bit/s.
-func (b *Bench) loop(n, ttl int, rate float64) (l loopRun, err error) {
-	shape := "topology={dumbbell: {left: 1, right: 1, rate: 40Gbps, delay: 1us}}"
+// loop runs a loop into which packets come at a rate in bit/s.
+func (b *Bench) loop(c loopCase, rate float64, more ...string) (l loopRun, err error) {
+	n := c.n
+	shape := []string{fmt.Sprintf("topology={dumbbell: {left: 1, right: 1, rate: %v, delay: 1us}}", c.link)}
 	routes := "routes=[{at: sw1, to: h1, via: [sw0]}]"
 	if n > 2 {
-		shape = fmt.Sprintf("topology.ring.switches=%d", n)
+		shape = []string{fmt.Sprintf("topology.ring.switches=%d", n), "topology.ring.rate=" + c.link.String()}
 		routes = fmt.Sprintf("routes=[{at: sw0, to: h1, via: [sw%d]}", n-1)
 		for i := 1; i < n; i++ {
 			routes += fmt.Sprintf(", {at: sw%d, to: h1, via: [sw%d]}", i, i-1)
 		}
 		routes += "]"
 	}
-	o, err := b.Run("loop.yaml", shape, routes, fmt.Sprintf("nic.ttl=%d", ttl), fmt.Sprintf("nic.congestion.none.rate=%.0fbps", rate))
+	set := append(shape, routes, fmt.Sprintf("switch.buffer.size=%dB", max(800_000, int64(c.link)/50_000)), fmt.Sprintf("nic.ttl=%d", c.ttl), fmt.Sprintf("nic.congestion.none.rate=%.0fbps", rate))
+	o, err := b.Run("loop.yaml", append(set, more...)...)
 	if err != nil {
 		return l, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -21,7 +22,7 @@ type Result struct {
 	Curves    []Curve  `json:"curves,omitempty"`
 	Error     string   `json:"error,omitempty"` // the row could not be measured
 	Hops      uint64   `json:"packet_hops"`
-	Wall      float64  `json:"wall_s"`
+	Wall      float64  `json:"wall_s"` // beside the rows that were measured at the same time
 }
 
 // OK reports whether every check of the row holds.
@@ -50,7 +51,8 @@ func (r *Report) Failed() (n int) {
 // String names a level.
 func (l Level) String() string { return [...]string{"short", "quick", "full"}[l] }
 
-// Run measures the rows that are asked for. An unknown id is an error; a row
+// Run measures the rows that are asked for, all at the same time, with as many
+// runs at a time as the options allow workers. An unknown id is an error; a row
 // that cannot be measured fails and says why.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	ids := o.Only
@@ -74,13 +76,20 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	start := time.Now()
-	rep := &Report{Level: o.Level.String(), Version: o.Version}
-	for i, id := range ids {
-		r := measure(ctx, id, rows[i], dir, o)
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	rep := &Report{Level: o.Level.String(), Version: o.Version, Results: make([]*Result, len(ids))}
+	o = o.withSlots()
+	var progress sync.Mutex
+	err := each(len(ids), func(i int) error {
+		rep.Results[i] = measure(ctx, ids[i], rows[i], dir, o)
+		if o.Progress != nil {
+			progress.Lock()
+			defer progress.Unlock()
+			o.Progress(rep.Results[i])
 		}
-		rep.Results = append(rep.Results, r)
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
 	}
 	rep.Wall = time.Since(start).Seconds()
 	return rep, nil
@@ -88,10 +97,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 func measure(ctx context.Context, id string, r Row, dir string, o Options) *Result {
 	b := newBench(ctx, id, r, dir, o)
-	if o.Progress != nil {
-		o.Progress(id, nil)
-		defer func() { o.Progress(id, b.result) }()
-	}
 	if r.Measure == nil {
 		return b.result
 	}

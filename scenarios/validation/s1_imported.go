@@ -3,9 +3,12 @@ package validation
 import (
 	"embed"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rdmasim/sim/trace"
 )
 
 // The SONiC switch on which S1 is repeated: a Tomahawk3 with the buffers, maps
@@ -88,12 +91,80 @@ func measureImported(b *Bench) error {
 		if err != nil {
 			return err
 		}
-		if err := b.switchTest(onImported, file, settings...); err != nil {
+		if err := b.switchTest(file, "imported from SONiC", settings...); err != nil {
+			return err
+		}
+	}
+	for _, more := range []func(*Bench) error{importedRED, importedPriorities, importedShortStorm} {
+		if err := more(b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// onImported marks the checks on that switch.
-const onImported = "imported SONiC switch, "
+// importedRED counts the marks of many rounds. The switch counts whole cells of
+// 254 bytes, in frames and in thresholds.
+func importedRED(b *Bench) error {
+	const file, frames, cell = "switch-red-accuracy.yaml", 910, 254
+	const size, kmin, kmax = 5 * cell, 1968 * cell, 3543 * cell
+	rounds := [...]int{Short: 20, Quick: 200, Full: 1000}[b.Level]
+	var list []string
+	for k := range rounds {
+		list = append(list, fmt.Sprintf("{from: h1, to: h0, size: 913640B, at: %dus}", 10+200*k))
+	}
+	settings, err := b.onSonic(file)
+	if err != nil {
+		return err
+	}
+	o, err := b.Run(file, append(settings, "traffic.0.flows.list=["+strings.Join(list, ", ")+"]")...)
+	if err != nil {
+		return err
+	}
+	defer o.Discard()
+	mean, variance := 0.0, 0.0
+	for i := range frames {
+		switch q := float64((frames - 1 - i) * size); {
+		case q > kmax:
+			mean++
+		case q > kmin:
+			p := (q - kmin) / (kmax - kmin) * 0.05
+			mean += p
+			variance += p * (1 - p)
+		}
+	}
+	n := float64(rounds)
+	b.Off(fmt.Sprintf("RED accuracy, imported from SONiC: marks in %d rounds of %d frames", rounds, frames), n*mean, one(o.Of("sw0:0/q3", trace.CountECNMarked)), 4*math.Sqrt(n*variance), "", "(q - Kmin)/(Kmax - Kmin) Pmax; four standard deviations")
+	return nil
+}
+
+// importedPriorities tries the pairs of rates of the test plan.
+func importedPriorities(b *Bench) error {
+	for _, c := range []rates{{90, 15, Short}, {53, 49, Quick}, {49, 49, Quick}, {50, 50, Quick}, {60, 60, Quick}, {60, 90, Quick}} {
+		if c.level > b.Level {
+			continue
+		}
+		settings, err := b.onSonic("switch-ecn-two-priorities.yaml")
+		if err == nil {
+			err = b.twoPriorities(c, "imported from SONiC, ", settings...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importedShortStorm is a storm of half of the detection time, which costs
+// nothing.
+func importedShortStorm(b *Bench) error {
+	if b.Level == Short {
+		return nil
+	}
+	const file = "switch-watchdog.yaml"
+	settings, err := b.onSonic(file)
+	if err != nil {
+		return err
+	}
+	return b.switchTest(file, "imported from SONiC, storm of half of the detection", append(settings, "faults.0.pause_storm.to=350ms", quiet)...)
+}

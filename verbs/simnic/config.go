@@ -130,6 +130,9 @@ type Config struct {
 	RNRTimer     uint8 // code
 	RNRRetry     int   // 7 = for ever
 	MaxRDAtomic  int   // READs and atomics that a queue pair has outstanding, 0 = 16
+	// NoReadFeedback leaves READ responses without feedback to their sender's
+	// reaction point, where that lives on ACKs.
+	NoReadFeedback bool
 
 	TimeoutPolicy TimeoutPolicy
 	IRN           *IRN // nil = go-back

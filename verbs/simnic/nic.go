@@ -38,6 +38,7 @@ type NIC struct {
 	node    *sim.Node[packet.Packet]
 	ports   []nicPort
 	dog     *pauseWatchdog // nil = none
+	dma     *dma           // nil = memory is as near as can be
 	qps     []*qp
 	freeQPs []int32
 	nextQPN uint32
@@ -162,6 +163,7 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 	if cfg.PauseWatchdog > 0 {
 		n.dog = &pauseWatchdog{limit: cfg.PauseWatchdog}
 	}
+	n.dma = newDMA(&n.cfg)
 	n.rx.init(n)
 	n.node.At(0, kindStart, 0, 0)
 	if cfg.Interval > 0 {
