@@ -53,6 +53,11 @@ func (m *sonicMapper) assume(key, value, format string, args ...any) {
 // those of the switch, by number.
 func mapSonic(im *switchconf.Import, defaults SwitchSpec, ports []*switchconf.Port) *sonicMapper {
 	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}, ports: ports}
+	if !slices.ContainsFunc(im.Fields, func(f switchconf.Field) bool {
+		return f.Table != switchconf.LookupTable && f.Status != switchconf.StandsIn
+	}) {
+		return m // a table of profiles alone says nothing about a switch
+	}
 	m.identity()
 	m.pfc()
 	m.maps()

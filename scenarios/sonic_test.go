@@ -277,3 +277,29 @@ func TestSonicSchedulers(t *testing.T) {
 	assert.Equal(t, switchconf.WRR, s.Type.V)
 	assert.Equal(t, []any{15, 10 * sim.Gbps, sim.Bytes(8192), 50 * sim.Gbps, sim.Bytes(16384)}, []any{s.Weight.V, s.Min.V, s.MinBurst.V, s.Max.V, s.MaxBurst.V})
 }
+
+// Each number of pg_profile_lookup.ini is accounted for: used where a priority
+// group is bound to its row, not expressed elsewhere; alone, the table is read
+// and says nothing about a switch.
+func TestSonicLookupIsAccountedFor(t *testing.T) {
+	ini := switchconf.File{Name: "pg_profile_lookup.ini", Data: []byte("# speed cable size xon xoff threshold xon_offset\n100000 40m 1248 2288 177632 -3 2288\n100000 300m 1248 2288 268736 -3 2288\n40000 5m 1248 2288 66560 -3\n")}
+	json := switchconf.File{Name: "config_db.json", Data: []byte(`{"PORT": {"Ethernet0": {"speed": "100000"}}, "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
+ "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "10875072"}}, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}}}`)}
+	status := func(files ...switchconf.File) map[string]int {
+		im, err := scenarios.ImportSonic(files, switchconf.Options{})
+		require.NoError(t, err)
+		out := map[string]int{}
+		for _, f := range im.Fields {
+			if f.File == ini.Name {
+				out[f.Key+" "+f.Status]++
+				assert.NotEmpty(t, f.Text)
+				assert.Positive(t, f.Line)
+			}
+		}
+		return out
+	}
+	assert.Equal(t, map[string]int{"100000 40m used": 5, "100000 300m not expressed": 5, "40000 5m not expressed": 4}, status(ini, json))
+	assert.Equal(t, map[string]int{"100000 40m not expressed": 5, "100000 300m not expressed": 5, "40000 5m not expressed": 4}, status(ini))
+	other := switchconf.File{Name: "other.ini", Data: []byte("100000 40m 0 0 90000 0 0\n")}
+	assert.Equal(t, map[string]int{"100000 40m overridden": 5, "100000 300m overridden": 5, "40000 5m overridden": 4}, status(ini, other, json))
+}
