@@ -90,7 +90,7 @@ func (m *sonicMapper) identity() {
 		m.w.Buffer.Cell = s.Cell.V
 		m.assume("switch.buffer.cell", s.Cell.V.String(), "%s (%s)", s.Cell.From.Why, s.ASIC.From.Why)
 	} else {
-		m.assume("switch.buffer.cell", m.w.Buffer.Cell.String(), "the ASIC is not known: bytes are counted, and xoff is taken as headroom on top of size; give --platform")
+		m.assume("switch.buffer.cell", m.w.Buffer.Cell.String(), "the ASIC is not known: bytes are counted, and xoff is taken as headroom on top of size; give --platform%s", m.cellHint())
 	}
 	for i := range s.Ports {
 		p := &s.Ports[i]

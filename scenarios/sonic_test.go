@@ -303,3 +303,28 @@ func TestSonicLookupIsAccountedFor(t *testing.T) {
 	other := switchconf.File{Name: "other.ini", Data: []byte("100000 40m 0 0 90000 0 0\n")}
 	assert.Equal(t, map[string]int{"100000 40m overridden": 5, "100000 300m overridden": 5, "40000 5m overridden": 4}, status(ini, other, json))
 }
+
+// Where the chip is not known, headrooms that are whole cells of one kind say
+// which it may be.
+func TestSonicCellHint(t *testing.T) {
+	hint := func(xoff ...string) string {
+		var profiles []string
+		for i, x := range xoff {
+			profiles = append(profiles, fmt.Sprintf(`"p%d": {"pool": "ingress_lossless_pool", "size": "0", "xoff": %q, "dynamic_th": "0"}`, i, x))
+		}
+		im, err := scenarios.ImportSonic([]switchconf.File{{Name: "x.json", Data: []byte(`{"BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "10875072"}}, "BUFFER_PROFILE": {` + strings.Join(profiles, ", ") + `}}`)}}, switchconf.Options{})
+		require.NoError(t, err)
+		for _, f := range im.Fields {
+			if len(f.Keys) > 0 && f.Keys[0] == "switch.buffer.cell" {
+				_, after, _ := strings.Cut(f.Text, "give --platform")
+				return after
+			}
+		}
+		return "?"
+	}
+	assert.Equal(t, "; all xoff are whole cells of 208B, as those of td2, th, th2 have", hint("177632", "71552"))
+	assert.Equal(t, "; all xoff are whole cells of 254B, as those of th3, th5, th6 have", hint("74422", "201930"))
+	assert.Empty(t, hint("177632", "74422"), "of no chip")
+	assert.Empty(t, hint("0"))
+	assert.Empty(t, hint("6656"), "208 x 32 and 256 x 26: of several")
+}
