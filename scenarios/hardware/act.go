@@ -197,7 +197,7 @@ func (w *world) edge(in *injection, at, limit sim.Time) {
 		if on {
 			job = w.begin
 		}
-		if in.late == 0 {
+		if in.late == 0 && w.injector != nil {
 			w.injector.jobs <- func(ctx context.Context) error { return job(ctx, in) }
 		}
 		w.tell(in, w.clock.now(), on)
@@ -228,6 +228,14 @@ func (w *world) stopFaults() error {
 			return err
 		}
 	}
+	if w.remote != nil { // the coordinator knows what the others have seen
+		return nil
+	}
+	return w.allActed()
+}
+
+// allActed fails if a fault acted on nothing.
+func (w *world) allActed() error {
 	for _, in := range w.faults {
 		if in.hit == 0 {
 			return fmt.Errorf("fault %s: %s: nothing was injected: it has acted on none of the %d packets that passed it", in.name, in.f, in.seen)

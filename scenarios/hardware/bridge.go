@@ -47,15 +47,7 @@ func Bridge(ctx context.Context, o BridgeOptions) (err error) {
 		return &scenarios.InputError{Err: err}
 	}
 	if o.DryRun {
-		for _, c := range join {
-			fmt.Fprintln(o.Out, c.Do)
-		}
-		w.print(o.Out)
-		for _, c := range slices.Backward(join) {
-			if c.Undo != nil {
-				fmt.Fprintln(o.Out, c.Undo)
-			}
-		}
+		w.printBridge(o.Out, join)
 		return nil
 	}
 	if w.injector, err = newInjector(o.Log); err != nil {
@@ -104,6 +96,19 @@ func Bridge(ctx context.Context, o BridgeOptions) (err error) {
 // longest is the time in seconds within which a fault has to begin: a day, the
 // longest scenario.
 const longest = 24 * 3600
+
+// printBridge lists what a bridge with its faults would do.
+func (w *world) printBridge(to io.Writer, join []netem.Change) {
+	for _, c := range join {
+		fmt.Fprintln(to, c.Do)
+	}
+	w.print(to)
+	for _, c := range slices.Backward(join) {
+		if c.Undo != nil {
+			fmt.Fprintln(to, c.Undo)
+		}
+	}
+}
 
 // planBridge makes the faults into changes of the ports and says why the ports
 // must not be touched. Nothing has been changed.

@@ -60,6 +60,9 @@ func (w *world) measureCeiling(ctx context.Context, out io.Writer) (ceiling floa
 		return 0, err
 	}
 	plain, err := blast(ctx, probeIn, probeOut)
+	if err == nil { // what came first warmed the caches
+		plain, err = blast(ctx, probeIn, probeOut)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("measuring the bridge: %w", err)
 	}
@@ -131,7 +134,7 @@ func blast(ctx context.Context, in, out string) (float64, error) {
 }
 
 // roceFrame is an Ethernet frame with 1024 bytes of payload and the headers of
-// IPv4, UDP port 4791 and BTH; checksums are left out, as nobody reads it.
+// IPv4, UDP port 4791 and BTH. Nobody reads what follows the header of IPv4.
 func roceFrame(src, dst net.HardwareAddr) []byte {
 	const ip, udp, bth, payload, icrc = 20, 8, 12, 1024, 4
 	f := make([]byte, 14+ip+udp+bth+payload+icrc)
@@ -143,6 +146,13 @@ func roceFrame(src, dst net.HardwareAddr) []byte {
 	n := ip + udp + bth + payload + icrc
 	h[2], h[3] = byte(n>>8), byte(n)
 	copy(h[12:], []byte{192, 0, 2, 1, 192, 0, 2, 2}) // TEST-NET-1, RFC 5737
+	sum := uint32(0)                                 // RFC 791: bridges may check it
+	for i := 0; i < ip; i += 2 {
+		sum += uint32(h[i])<<8 | uint32(h[i+1])
+	}
+	sum = sum&0xffff + sum>>16
+	sum = ^(sum&0xffff + sum>>16)
+	h[10], h[11] = byte(sum>>8), byte(sum)
 	h[20], h[21], h[22], h[23] = 0xc0, 0x00, byte(netem.RoCEv2Port>>8), byte(netem.RoCEv2Port&0xff)
 	h[24], h[25] = byte((n-ip)>>8), byte(n-ip)
 	return f

@@ -99,6 +99,9 @@ func (w *world) reconcile(deltas []netem.Counters) {
 
 // reliable reports whether any connection recovers from losses.
 func (w *world) reliable() bool {
+	if w.anyReliable {
+		return true
+	}
 	for _, e := range w.ends {
 		if e == nil {
 			continue

@@ -34,85 +34,12 @@ type conn struct {
 	watches  bool                // its owner wants to know when a WRITE of the peer is in memory
 	expected []stamp             // WRITEs of the peer that are not there yet
 	progress sim.Time            // of the latest completion
+	far      bool                // the peer is at another agent
+	farQPN   uint32              // of the end that another agent has
 }
 
 // psn is the number of the first packet.
-func (c *conn) psn() uint32 { return c.qp.QPN() * 0x9e3779b1 & 0xffffff }
-
-// region is registered memory; it is replaced by a larger one when a message
-// needs that, and kept as long as requests may use it.
-type region struct {
-	mr  verbs.MemoryRegion
-	old []verbs.MemoryRegion
-}
-
-// minRegion is what a region has at first.
-const minRegion = 1 << 20
-
-func (r *region) grow(e *endpoint, n sim.Bytes) error {
-	if r.mr != nil && sim.Bytes(len(r.mr.Bytes())) >= n {
-		return nil
-	}
-	size := uint64(minRegion)
-	for size < uint64(n) {
-		size *= 2
-	}
-	mr, err := e.pd.RegisterMemory(verbs.MRParams{Length: size, Access: verbs.LocalWrite | verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic})
-	if err != nil {
-		return err
-	}
-	if r.mr != nil {
-		r.old = append(r.old, r.mr)
-	}
-	r.mr = mr
-	return nil
-}
-
-func (r *region) free() error {
-	var errs []error
-	for _, m := range append(r.old, r.mr) {
-		if m != nil {
-			errs = append(errs, m.Deregister())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// slots number outstanding requests.
-type slots struct {
-	list []slot
-	free []uint32
-}
-
-type slot struct {
-	wr     verbs.WorkRequest
-	length sim.Bytes
-	posted sim.Time
-	id     uint64
-	used   bool
-}
-
-func (s *slots) take(v slot) uint64 {
-	v.used = true
-	if n := len(s.free); n > 0 {
-		i := s.free[n-1]
-		s.free = s.free[:n-1]
-		s.list[i] = v
-		return uint64(i)
-	}
-	s.list = append(s.list, v)
-	return uint64(len(s.list) - 1)
-}
-
-func (s *slots) give(i uint64) (slot, bool) {
-	if i >= uint64(len(s.list)) || !s.list[i].used {
-		return slot{}, false
-	}
-	v := s.list[i]
-	s.list[i] = slot{}
-	s.free = append(s.free, uint32(i))
-	return v, true
-}
+func (c *conn) psn() uint32 { return c.QPN() * 0x9e3779b1 & 0xffffff }
 
 // maxQueue bounds the queues of one queue pair; what a workload posts beyond
 // waits in software.
@@ -126,6 +53,10 @@ func (w *world) connect(a *app, p workload.ConnParams) (here, there *conn, err e
 	service := p.Service
 	if service == 0 {
 		service = verbs.RC
+	}
+	if w.endOf[p.Peer] < 0 {
+		here, err = w.connectFar(a, p, service)
+		return here, nil, err
 	}
 	if here, err = w.newConn(a, p.Depth, service); err != nil {
 		return nil, nil, err
@@ -169,7 +100,7 @@ func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
 		dscp = priority << 3
 	}
 	attr := verbs.QPAttr{Port: 1, Access: verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic | verbs.LocalWrite, QKey: qKey,
-		PathMTU: mtu, DestQPN: c.peer.qp.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: uint8(min(c.end.attr.MaxDestRDAtomic, 16)), MinRNRTimer: uint8(n.RNRTimer),
+		PathMTU: mtu, DestQPN: c.peer.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: uint8(min(c.end.attr.MaxDestRDAtomic, 16)), MinRNRTimer: uint8(n.RNRTimer),
 		AH:    verbs.AHAttr{DGID: c.peer.end.gid, SGIDIndex: c.end.index, Port: 1, HopLimit: 64, TrafficClass: uint8(dscp<<2) | 2}, // ECT(0)
 		SQPSN: psn, Timeout: uint8(n.Timeout), RetryCount: uint8(n.RetryCount), RNRRetry: uint8(n.RNRRetry),
 		MaxRDAtomic: uint8(min(c.end.attr.MaxRDAtomic, c.peer.end.attr.MaxDestRDAtomic, 16))}
@@ -194,7 +125,12 @@ func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
 	return nil
 }
 
-func (c *conn) QPN() uint32 { return c.qp.QPN() }
+func (c *conn) QPN() uint32 {
+	if c.qp == nil {
+		return c.farQPN
+	}
+	return c.qp.QPN()
+}
 
 func (c *conn) State() verbs.State {
 	if c.closed {
@@ -252,7 +188,7 @@ func (c *conn) post(wr verbs.WorkRequest) error {
 		h.SGList = nil
 	}
 	if !wr.Opcode.IsSend() {
-		h.RemoteAddr, h.RKey = c.peer.dst.mr.Addr(), c.peer.dst.mr.RKey()
+		h.RemoteAddr, h.RKey = c.peer.dst.remote()
 	}
 	if c.service == verbs.UD {
 		h.AH, h.RemoteQPN, h.RemoteQKey = c.ah, c.peer.QPN(), qKey
@@ -324,6 +260,9 @@ func (c *conn) completed(wc *verbs.WorkCompletion, now sim.Time) {
 	}
 	c.hw--
 	c.w.busy--
+	if c.w.remote != nil {
+		c.w.remote.work++
+	}
 	if wc.Status == verbs.StatusRetryExceeded {
 		c.w.gaveUp(c, &s, now)
 	}

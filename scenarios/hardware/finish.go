@@ -45,9 +45,6 @@ var known = map[string]string{
 
 // finishDirectory writes rows, counters and what the run cost.
 func (w *world) finishDirectory(out *trace.Writer, before []reading, missing []trace.Missing, list []trace.Counter, res *scenarios.Result) error {
-	if err := out.Drain([]*trace.Sink{&w.sink}); err != nil {
-		return err
-	}
 	after, err := w.counters()
 	if err != nil {
 		return err
@@ -61,6 +58,15 @@ func (w *world) finishDirectory(out *trace.Writer, before []reading, missing []t
 		deltas[i] = d.device
 		list = append(list, d.counters(&e.info)...)
 	}
+	return w.writeRest(out, list, deltas, w.deviceStates(before, missing), res)
+}
+
+// writeRest writes what is known at the end: rows, counters with those of the
+// program itself, the state of the devices, and the checks.
+func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []netem.Counters, devices trace.DevicesFile, res *scenarios.Result) (err error) {
+	if err := out.Drain([]*trace.Sink{&w.sink}); err != nil {
+		return err
+	}
 	for _, in := range w.faults {
 		list = append(list, trace.Counter{Object: "fault/" + in.name, Prio: -1, Name: trace.CountFaultPackets, Value: float64(in.hit)})
 	}
@@ -73,7 +79,7 @@ func (w *world) finishDirectory(out *trace.Writer, before []reading, missing []t
 	}
 	out.Counters(list)
 	w.reconcile(deltas)
-	if err := out.JSON(trace.FileDevices, w.deviceStates(before, missing)); err != nil {
+	if err := out.JSON(trace.FileDevices, devices); err != nil {
 		return err
 	}
 	if err := out.JSON(trace.FileChecks, w.checks); err != nil {

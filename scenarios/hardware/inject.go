@@ -57,20 +57,7 @@ func (w *world) plan(in *injection, number int) error {
 	id := "f" + strconv.Itoa(number)
 	switch f := in.f.(type) {
 	case fault.Loss:
-		if f.Every > 0 || len(f.Numbers) > 0 {
-			if f.Probability > 0 {
-				return fmt.Errorf("%w: at random and by number at once: make two faults of it", netem.ErrNotSupported)
-			}
-			var rules []netem.Rule
-			if f.Every > 0 {
-				rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Every: uint32(f.Every), Nth: uint32(f.Every - 1)})
-			}
-			for _, n := range f.Numbers {
-				rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Nth: uint32(n)})
-			}
-			return w.atIngress(in, f.Wire, id, rules)
-		}
-		return w.atEgress(in, f.Wire, netem.Impairment{Loss: float64(f.Probability), LossCorrelation: float64(f.Correlation)}, false)
+		return w.planLoss(in, f, id)
 	case fault.GilbertElliott:
 		return w.atEgress(in, f.Wire, netem.Impairment{Gilbert: &netem.GilbertElliott{P: float64(f.ToBad), R: float64(f.ToGood), LossBad: float64(f.LossBad), LossGood: float64(f.LossGood)}}, false)
 	case fault.Delay:
@@ -110,6 +97,9 @@ func (w *world) plan(in *injection, number int) error {
 		return w.planLate(in, f)
 	case fault.PacketEvent:
 		in.event = &f
+		if w.remote != nil {
+			return fmt.Errorf("%w: exact packets need both ends on one machine", netem.ErrNotSupported)
+		}
 		if w.ports != nil {
 			return fmt.Errorf("%w: a bridge does not know the queue pairs of the hosts behind it", netem.ErrNotSupported)
 		}
@@ -121,6 +111,24 @@ func (w *world) plan(in *injection, number int) error {
 	return fmt.Errorf("%w: the kernel of a host cannot do it; faults that it can do are loss, gilbert_elliott, delay, reorder, duplicate, corrupt, rate, udp_blocked, mtu, link_down, packet and late_receives", netem.ErrNotSupported)
 }
 
+// planLoss loses packets at random at the sender, or by number at the receiver.
+func (w *world) planLoss(in *injection, f fault.Loss, id string) error {
+	if f.Every == 0 && len(f.Numbers) == 0 {
+		return w.atEgress(in, f.Wire, netem.Impairment{Loss: float64(f.Probability), LossCorrelation: float64(f.Correlation)}, false)
+	}
+	if f.Probability > 0 {
+		return fmt.Errorf("%w: at random and by number at once: make two faults of it", netem.ErrNotSupported)
+	}
+	var rules []netem.Rule
+	if f.Every > 0 {
+		rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Every: uint32(f.Every), Nth: uint32(f.Every - 1)})
+	}
+	for _, n := range f.Numbers {
+		rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Nth: uint32(n)})
+	}
+	return w.atIngress(in, f.Wire, id, rules)
+}
+
 // devices returns the interfaces whose sending, or receiving, a place is about.
 // A wire between two hosts is what the sender sends and what the receiver
 // receives, so that only the ends of the scenario's paths matter.
@@ -130,7 +138,12 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 		return nil, err
 	}
 	var list []string
+	elsewhere := false
 	add := func(host int) {
+		if w.endOf[host] < 0 { // the agent of that host does it
+			elsewhere = true
+			return
+		}
 		if dev := w.ends[w.endOf[host]].info.Netdev; !slices.Contains(list, dev) {
 			list = append(list, dev)
 		}
@@ -152,7 +165,7 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 			add(1 - to)
 		}
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && !elsewhere {
 		key := "what hosts send"
 		if !sending {
 			key = "what hosts receive"
@@ -292,12 +305,9 @@ func (w *world) refuse(devices []netem.Device) error {
 			}
 		}
 		for _, s := range in.sites {
-			if !s.risky {
-				continue
-			}
-			why := netem.Refuse("/", s.dev)
-			if why == "" {
-				why = netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			why := netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			if why == "" && s.risky {
+				why = netem.Refuse("/", s.dev)
 			}
 			if why != "" {
 				return fmt.Errorf("fault %s: %s must not be touched: %s", in.name, s.dev, why)

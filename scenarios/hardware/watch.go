@@ -1,6 +1,8 @@
 package hardware
 
 import (
+	"fmt"
+
 	"rdmasim/sim"
 	"rdmasim/verbs"
 )
@@ -17,6 +19,10 @@ type stamp struct {
 
 // WatchWrites makes completions of the peer's WRITEs.
 func (c *conn) WatchWrites() {
+	if c.peer == nil || c.peer.qp == nil {
+		c.w.fail(fmt.Errorf("%w: waiting for a WRITE of another machine: measure the latency of SEND, READ or atomics, or have both devices on one machine", verbs.ErrNotSupported))
+		return
+	}
 	if !c.watches {
 		c.watches = true
 		c.w.watching = append(c.w.watching, c)

@@ -72,7 +72,7 @@ func TestCoverageMD1(t *testing.T) {
 	}
 	l := lawsOfService()[0]
 	var sets []sweep.Set
-	for _, s := range l.settings(0.5, 4000) {
+	for _, s := range l.settings(plainPort, 0.5, 4000) {
 		sets = append(sets, setOf(s))
 	}
 	got := replicates(t, "poisson-port.yaml", sets, 2000, "queue_bytes.mean")

@@ -2,11 +2,15 @@
 bad=0
 part() {
 	name=$1; shift
+	read begin idle < /proc/uptime
 	"$@" > $name.out 2>&1 || { bad=1; echo "guest: $name failed: $*"; tail -n 40 $name.out; }
+	read end idle < /proc/uptime
+	echo "guest: $name took $((${end%.*} - ${begin%.*})) s"
 }
 state() { tc qdisc show; nft list ruleset; ip rule show; ip -o link show; }
 export RDMASIM_GUEST=1
 part ibv /t/ibv.test -test.run Hardware -test.v
+part bench /t/ibv.test -test.run '^$' -test.bench . -test.benchtime 1x
 part netem /t/netem.test -test.run Hardware -test.v
 part devices rdmasim hw devices
 part doctor rdmasim hw doctor --profile lossy
@@ -19,7 +23,13 @@ part blocked rdmasim hw run /t/lab-blocked.yaml --out run-blocked --no-report
 for i in verbs rnr loss1 loss10 loss100 datagrams; do
 	part $i rdmasim hw run /t/lab-$i.yaml --out run-$i --no-report
 done
+for i in loss10 three; do
+	at="--host h0=a/rxe0 --host h1=b/rxe1"
+	[ $i = three ] && at="$at --host h2=c/rxe1"
+	part agents-$i rdmasim hw run /t/lab-$i.yaml $at --via 'rdmasim hw agent' --out run-agents-$i --no-report
+done
 ! rdmasim hw run /t/lab.yaml --device h0=rxe0 --device h1=rxe0 --out run-same > same.out 2>&1 || { bad=1; echo "guest: one device at both ends was taken"; }
+part acceptance rdmasim hw acceptance rxe0 rxe1 --profile lossy --count 50 --out acceptance --no-report
 part dry rdmasim hw run /t/lab-loss.yaml --dry-run
 state > after.txt
 
