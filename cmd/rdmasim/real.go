@@ -11,6 +11,7 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/topology"
 	"rdmasim/reports"
+	figures "rdmasim/reports/figure"
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
@@ -25,7 +26,7 @@ import (
 // realProduct wires the commands to the packages below.
 func realProduct() product {
 	return product{
-		load:     scenarios.Load,
+		load:     realLoad,
 		run:      realRun,
 		estimate: realEstimate,
 		deadlock: scenarios.CheckDeadlock,
@@ -55,6 +56,7 @@ func realProduct() product {
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
 				switchTests(),
+				members("figures", figures.Figures),
 			}
 		},
 		validate:       validation.Run,

@@ -182,7 +182,7 @@ func (s *Search) heatPanel(m *cellMap, x, y, o int, named bool) Panel {
 		if named {
 			name = l.name
 		}
-		p.Add(dots{pts: []xy{{l.Values[x], l.Values[y]}}, names: []string{name}, shape: l.shape, tone: l.tone, size: 5})
+		p.Add(l.halo(xy{l.Values[x], l.Values[y]}), dots{pts: []xy{{l.Values[x], l.Values[y]}}, names: []string{name}, shape: l.shape, tone: l.tone, size: 5})
 	}
 	panel := Panel{Plot: p, Height: 290, Legend: []Key{{Label: objectiveLabel(obj) + ":"}}}
 	for i := range thresholdLevels {

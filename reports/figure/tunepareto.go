@@ -51,7 +51,7 @@ func tunePareto(s *Search) Figure {
 	p.Add(line{pts: front, sty: sty, step: s.stepsAlong(x, y)}, marks{front, feasibleMark()})
 	for _, l := range s.landmarks(true) {
 		if q, ok := at(l.Point); ok {
-			p.Add(dots{pts: []xy{q}, names: []string{l.name}, shape: l.shape, tone: l.tone, size: 5})
+			p.Add(l.halo(q), dots{pts: []xy{q}, names: []string{l.name}, shape: l.shape, tone: l.tone, size: 5})
 		}
 	}
 	legend := []Key{{Label: "Pareto front", Line: sty}, {Label: "feasible", Mark: feasibleMark()}}

@@ -136,6 +136,7 @@ type view struct {
 	Summary     []Paragraph
 	Tiles       []Tile
 	Expect      []expectation
+	First       []FigureView // what the scenario is about
 	Sections    []section
 	Gate        *gateView     // nil without credibility.json
 	FirstLook   *estimateView // nil without estimate.json
@@ -167,6 +168,8 @@ func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 	for _, e := range m.Expect {
 		v.Failed = v.Failed || !e.OK
 	}
+	list, first := preset(r, list)
+	v.First = first
 	for _, p := range list {
 		name := p.Section.String()
 		if n := len(v.Sections); n == 0 || v.Sections[n-1].Name != name {

@@ -35,11 +35,7 @@ func IsTune(dir string) bool {
 // run directories no time series, without exports no commands. Counters of today
 // that refute the model take the recommendation away.
 func WriteTune(dir string) error {
-	s, err := loadTune(dir)
-	if err != nil {
-		return err
-	}
-	list, err := figure.DrawSearch(&s.Search)
+	list, html, err := renderTune(dir)
 	if err != nil {
 		return err
 	}
@@ -52,11 +48,24 @@ func WriteTune(dir string) error {
 			return err
 		}
 	}
+	return os.WriteFile(filepath.Join(out, "index.html"), html, 0o644)
+}
+
+// renderTune draws figures and page of a search and writes nothing.
+func renderTune(dir string) ([]figure.TunePlaced, []byte, error) {
+	s, err := loadTune(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := figure.DrawSearch(&s.Search)
+	if err != nil {
+		return nil, nil, err
+	}
 	var b bytes.Buffer
 	if err := tuneTemplate.Execute(&b, newTuneView(s, list)); err != nil {
-		return fmt.Errorf("%s: %w", out, err)
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return os.WriteFile(filepath.Join(out, "index.html"), b.Bytes(), 0o644)
+	return list, b.Bytes(), nil
 }
 
 // search is a directory as its page needs it.

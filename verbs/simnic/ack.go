@@ -9,6 +9,10 @@ import (
 
 // onAck advances the send queue to the acknowledged packet.
 func (n *NIC) onAck(m *packet.Packet) {
+	if m.IsResponse() && verbs.Opcode(m.Op()) == verbs.OpRead {
+		n.onFeedback(m)
+		return
+	}
 	q := n.lookup(m.DstQP)
 	if q == nil || q.full != nil && !q.full.from(q, m) {
 		return
