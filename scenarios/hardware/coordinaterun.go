@@ -153,7 +153,6 @@ func (c *coordinator) run(ctx context.Context, o Options) (stopped bool, err err
 			}
 			// Nothing to do anywhere, twice with nothing done in between.
 			if done && work == quiet {
-				end = c.now()
 				if err := c.stop(); err != nil {
 					return false, err
 				}

@@ -305,12 +305,9 @@ func (w *world) refuse(devices []netem.Device) error {
 			}
 		}
 		for _, s := range in.sites {
-			if !s.risky {
-				continue
-			}
-			why := netem.Refuse("/", s.dev)
-			if why == "" {
-				why = netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			why := netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			if why == "" && s.risky {
+				why = netem.Refuse("/", s.dev)
 			}
 			if why != "" {
 				return fmt.Errorf("fault %s: %s must not be touched: %s", in.name, s.dev, why)

@@ -97,7 +97,7 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 		return nil, err
 	}
 	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts)),
-		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r}
+		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r, sends: map[int]bool{}}
 	if r != nil {
 		w.endOf, err = assignHere(traffic.Hosts, devices, at)
 	} else {
@@ -151,6 +151,9 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 func (w *world) print(to io.Writer) {
 	for _, in := range w.faults {
 		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
+		if in.late > 0 {
+			fmt.Fprintln(to, "# this program posts receives late: nothing of the host is changed")
+		}
 		if in.event != nil {
 			fmt.Fprintln(to, "# a rule of nftables at the receiver's ingress, once the queue pair is known")
 		}

@@ -2,7 +2,10 @@
 bad=0
 part() {
 	name=$1; shift
+	read begin idle < /proc/uptime
 	"$@" > $name.out 2>&1 || { bad=1; echo "guest: $name failed: $*"; tail -n 40 $name.out; }
+	read end idle < /proc/uptime
+	echo "guest: $name took $((${end%.*} - ${begin%.*})) s"
 }
 state() { tc qdisc show; nft list ruleset; ip rule show; ip -o link show; }
 export RDMASIM_GUEST=1
@@ -26,7 +29,7 @@ for i in loss10 three; do
 	part agents-$i rdmasim hw run /t/lab-$i.yaml $at --via 'rdmasim hw agent' --out run-agents-$i --no-report
 done
 ! rdmasim hw run /t/lab.yaml --device h0=rxe0 --device h1=rxe0 --out run-same > same.out 2>&1 || { bad=1; echo "guest: one device at both ends was taken"; }
-part acceptance rdmasim hw acceptance rxe0 rxe1 --profile lossy --count 50 --out acceptance
+part acceptance rdmasim hw acceptance rxe0 rxe1 --profile lossy --count 50 --out acceptance --no-report
 part dry rdmasim hw run /t/lab-loss.yaml --dry-run
 state > after.txt
 
