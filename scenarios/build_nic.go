@@ -35,6 +35,7 @@ func (w *world) addNIC(i int) error {
 	if c.Host, err = sp.Host.costs(); err != nil {
 		return err
 	}
+	c.Setup = sp.Setup.build()
 	switch sp.TimeoutPolicy {
 	case "jitter":
 		c.TimeoutPolicy = simnic.TimeoutJitter

@@ -92,6 +92,7 @@ func DefaultNIC() NICSpec {
 		MaxRDAtomic:   16, // what ConnectX devices report as max_qp_rd_atom
 		Timeout:       14, // 67.1 ms; default of rdma-core's examples and perftest
 		ReadFeedback:  "auto",
+		Setup:         DefaultSetup(),
 		RetryCount:    7,
 		RNRTimer:      12, // 640 us; perftest and rdma-core's examples
 		RNRRetry:      7,

@@ -57,3 +57,16 @@ func (s *Spec) checkHost(h *HostSpec, path string) error {
 	}
 	return nil
 }
+
+// DefaultSetup returns connections that are there when they are asked for. Times
+// are those of librdmacm (cma.c: CMA_MAX_CM_RETRIES, response timeout 20).
+func DefaultSetup() SetupSpec {
+	return SetupSpec{Method: "none", Timeout: 4096 * sim.Nanosecond << 20, Retries: 15}
+}
+
+func (s *SetupSpec) build() *simnic.Setup {
+	if s.Method == "none" {
+		return nil
+	}
+	return &simnic.Setup{Timeout: max(s.Timeout, sim.Nanosecond), Retries: s.Retries, Accept: s.Accept}
+}

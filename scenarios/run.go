@@ -22,7 +22,7 @@ type Options struct {
 	Version  string          // of the program
 	Capture  *CaptureOptions // nil = none
 	NoSeries bool            // leave series.parquet without rows; everything else, and the fingerprint, is the same
-	Lean     bool            // one of many runs in this process, of which only the figures are wanted: no notes, and memory is the collector's affair
+	Lean     bool            // one of many runs in this process, of which only the figures are wanted: no notes, no scenario.yaml, and memory is the collector's affair
 }
 
 // Progress is how far a run is.
@@ -136,7 +136,7 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 // create begins the run directory.
 func (w *world) create(o Options) (*trace.Writer, error) {
 	s := w.spec
-	yaml, tree, err := Resolved(s)
+	files, err := scenarioFiles(s, o.Lean)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (w *world) create(o Options) (*trace.Writer, error) {
 	if err != nil {
 		return nil, &InputError{fmt.Errorf("run directory %s cannot be made: %w", o.Out, err)}
 	}
-	for name, data := range map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree} {
+	for name, data := range files {
 		if err := out.File(name, data); err != nil {
 			out.Abort()
 			return nil, err
@@ -156,6 +156,16 @@ func (w *world) create(o Options) (*trace.Writer, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// scenarioFiles are the files of a run directory that say what was run: for
+// people and machines, or where it is lean, for machines.
+func scenarioFiles(s *Spec, lean bool) (map[string][]byte, error) {
+	if lean {
+		return map[string][]byte{trace.FileResolved: resolvedJSON(s)}, nil
+	}
+	yaml, tree, err := Resolved(s)
+	return map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree}, err
 }
 
 func (w *world) topologyFile() trace.TopologyFile {

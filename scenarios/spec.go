@@ -147,10 +147,11 @@ type ECNRateSpec struct {
 type SchedulerSpec struct {
 	Strict  []int       `key:"strict" range:"0..7" doc:"priorities served first, the highest number first"`
 	Weights map[int]int `key:"weights" keys:"0..7" range:"1..127" doc:"DWRR weights of the others, default 1"`
-	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: one packet per turn"`
+	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: WRR, a weight is the packets of a turn"`
 
 	Groups []ETSGroupSpec    `key:"groups" doc:"ETS groups: queues that share a part of the link"`
 	Shape  map[int]ShapeSpec `key:"shape" keys:"0..7" doc:"largest rate per queue"`
+	Floor  map[int]ShapeSpec `key:"guarantee" keys:"0..7" doc:"guaranteed rate per queue: one that is below it goes before all that are not; SONiC's cir"`
 	Port   ShapeSpec         `key:"port" doc:"largest rate of the port as a whole; rate 0bps: that of the link"`
 }
 
@@ -183,6 +184,7 @@ type NICSpec struct {
 	Host          HostSpec        `key:"host" doc:"what the host's software takes, nothing by default"`
 	IRN           IRNSpec         `key:"irn" doc:"selective repeat"`
 	MaxRDAtomic   int             `key:"max_rd_atomic" range:"1..16" doc:"READs and atomics that a queue pair has outstanding"`
+	Setup         SetupSpec       `key:"setup" doc:"how connections come to be"`
 	ReadFeedback  string          `key:"read_feedback" oneof:"auto,none" doc:"auto: where congestion control lives on ACKs, READ responses are answered by feedback; none: such a responder is not controlled"`
 	RetryCount    int             `key:"retry_count" range:"0..7" doc:"timeouts in a row before a queue pair fails"`
 	RNRTimer      int             `key:"rnr_timer" range:"0..31" doc:"code of the RNR NAK timer"`
@@ -194,6 +196,14 @@ type NICSpec struct {
 	SourcePorts   string          `key:"source_ports" oneof:"hash,sequential,fixed" doc:"rule for UDP source ports: of hosts, QP and index; 10000 and up per pair of hosts; or one for all"`
 	PauseWatchdog sim.Duration    `key:"pause_watchdog" doc:"after a pause of its own has lasted so long, the NIC gives it up and drops what does not fit, until its host has caught up; 0s: never"`
 	NackInterval  sim.Duration    `key:"nack_interval" doc:"repeat a NAK for the same packet after this time; 0s = once per episode"`
+}
+
+// SetupSpec says how connections come to be.
+type SetupSpec struct {
+	Method  string       `key:"method" oneof:"none,cm" doc:"none: they are there when they are asked for; cm: REQ, REP and RTU of connection management go over the fabric, and data waits for them"`
+	Timeout sim.Duration `key:"timeout" doc:"cm: a REQ is repeated after this time"`
+	Retries int          `key:"retries" range:"0..15" doc:"cm: so often; then what waits for the connection ends with IBV_WC_RESP_TIMEOUT_ERR"`
+	Accept  sim.Duration `key:"accept" doc:"cm: what a host takes to accept one connection, one after the other"`
 }
 
 // HostSpec is what a host's software takes: one core posts and polls.

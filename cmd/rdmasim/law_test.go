@@ -77,14 +77,17 @@ var law = []article{
 	{pkg: "scenarios/hardware/guest", reason: "a machine to test on knows nothing of what is tested"},
 	{pkg: "scenarios/validation", may: append([]string{"fabric/capture", "fabric/switchconf", "congestion/fluid", "scenarios", "scenarios/library", "reports/metric"}, allModels...), reason: "validation runs scenarios, reads their metrics, and compares with closed forms"},
 
+	{pkg: "scenarios/closedform", may: []string{"sim", "congestion", "congestion/fluid", "scenarios", "reports/tuning"}, reason: "closed forms see a scenario, and not a run of it"},
+
 	{pkg: "reports", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/page"}, reason: reportsReason},
 	{pkg: "reports/metric", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
 	{pkg: "reports/tuning", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
+	{pkg: "reports/credibility", may: []string{"sim", "sim/trace", "sim/stat", "reports/tuning"}, reason: reportsReason},
 	{pkg: "reports/figure", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/tuning"}, reason: reportsReason},
 	{pkg: "reports/page", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/tuning"}, reason: reportsReason},
 	{pkg: "reports/reporttest", may: []string{"sim", "sim/trace", "sim/stat", "reports/tuning"}, reason: reportsReason},
 
-	{pkg: "cmd/rdmasim", may: append([]string{"scenarios/calibrate", "fabric/netem", "scenarios/hardware", "scenarios/hardware/guest", "scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/validation", "fabric/capture", "fabric/capture/analysis", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page", "reports/tuning"}, allModels...), reason: "commands stand on scenarios and reports"},
+	{pkg: "cmd/rdmasim", may: append([]string{"scenarios/calibrate", "fabric/netem", "scenarios/hardware", "scenarios/hardware/guest", "scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/closedform", "scenarios/validation", "fabric/capture", "fabric/capture/analysis", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page", "reports/tuning", "reports/credibility"}, allModels...), reason: "commands stand on scenarios and reports"},
 }
 
 // owners are the packages that alone may know a third-party module, by the

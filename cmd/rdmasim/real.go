@@ -84,6 +84,9 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 	if err != nil {
 		return nil, err
 	}
+	if err := estimateInto(r.Dir, spec); err != nil {
+		return nil, err
+	}
 	failed, err := judgeRun(r.Dir, spec.Expect)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,8 @@ func newRoot(a *app) *cobra.Command {
 		newList(a),
 		newShow(a),
 		newCheck(a),
+		newEstimate(a),
+		newCredibility(a),
 		newReport(a),
 		newWhy(a),
 		newCompare(a),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"rdmasim/reports/credibility"
 	"rdmasim/scenarios/tune"
 )
 
@@ -22,6 +23,8 @@ type tuneFlags struct {
 	seed         uint64
 	jsonProgress bool
 	quiet, show  bool
+	counters     []string // files of today's counters
+	counter      counterFlags
 	flags        *pflag.FlagSet
 }
 
@@ -61,6 +64,9 @@ func newTune(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "`N` runs at a time, 0 for one per core; results do not depend on it")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "first seed `N`, instead of the plan's")
 	cmd.Flags().BoolVar(&f.jsonProgress, "json-progress", false, "progress as one JSON object per second on stderr")
+	cmd.Flags().StringArrayVar(&f.counters, "today-counters", nil, "`FILE` of today's counters (repeatable), see rdmasim credibility: where they refute the simulated today, nothing is recommended")
+	cmd.Flags().StringVar(&f.counter.interval, "counters-interval", "", "`TIME` that the counters cover, such as 60s")
+	cmd.Flags().StringVar(&f.counter.node, "counters-node", "", "`PATTERN` of the switches that the counters are of")
 	cmd.Flags().BoolVar(&f.show, "show", false, "print the plan with every default spelt out, and run nothing")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return cmd
@@ -87,6 +93,12 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 		}
 		return err
 	}
+	var today *credibility.Today
+	if len(f.counters) > 0 {
+		if today, err = f.counter.read(f.counters); err != nil {
+			return inputError(fmt.Errorf("--today-counters: %w", err))
+		}
+	}
 	o := tune.Options{Out: f.out, Jobs: f.jobs, Budget: f.budget, Version: version(), Command: f.command(file)}
 	if f.flags.Changed("seed") {
 		o.Seed = &f.seed
@@ -111,13 +123,7 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 	if err != nil {
 		return runError(fmt.Errorf("%s: %w", t.Name, err))
 	}
-	if err := a.tuneAnswer(t, r, file, o.Out); err != nil {
-		return runError(err)
-	}
-	if r.Partial {
-		return &exitError{code: exitRun}
-	}
-	return nil
+	return a.tuneFinish(t, r, file, o.Out, today, f)
 }
 
 // command is what repeats the search.

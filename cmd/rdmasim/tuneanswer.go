@@ -123,10 +123,11 @@ func changeWords(c tuning.Contrast, unit string) (change, span string) {
 	if v.Mean == nil {
 		return "not measured", ""
 	}
-	if low, high, ok := v.Ends(); ok {
+	low, high, ok := v.Ends()
+	if ok {
 		span = format(low) + " to " + format(high)
 	}
-	if !c.Confident {
+	if !ok || low <= 0 && high >= 0 {
 		span += ", not beyond chance"
 	}
 	return format(*v.Mean), span

@@ -20,6 +20,15 @@ func ECMPUsed(paths, flows int) float64 {
 	return -m * math.Expm1(float64(flows)*math.Log1p(-1/m))
 }
 
+// ECMPUsedDeviation returns the standard deviation of the number of paths that
+// carry a flow: of indicators that are not independent, with
+// P(two given paths are empty) = (1-2/M)^N. Source: the oracle ecmp_collisions.
+func ECMPUsedDeviation(paths, flows int) float64 {
+	m, n := float64(paths), float64(flows)
+	one, two := math.Pow(1-1/m, n), math.Pow(math.Max(0, 1-2/m), n)
+	return math.Sqrt(math.Max(0, m*one*(1-one)+m*(m-1)*(two-one*one)))
+}
+
 // ECMPThroughput returns the mean throughput of line-rate flows in units of
 // the line rate. Source: the oracle ecmp_collisions.
 func ECMPThroughput(paths, flows int) float64 { return ECMPUsed(paths, flows) / float64(flows) }

@@ -22,8 +22,8 @@ func tuneChange(s *Search) Figure {
 	against := map[string]int{}
 	var names []string
 	var rows []forestRow
-	for _, o := range s.shownObjectives() {
-		obj := &s.Objectives[o]
+	label := "" // metric of the row above
+	for _, obj := range s.compared() {
 		for _, w := range append([]string{""}, s.workloadNames()...) {
 			var row forestRow
 			for _, c := range s.Contrasts {
@@ -42,7 +42,15 @@ func tuneChange(s *Search) Figure {
 				row = append(row, interval{series: k, mean: *c.Relative.Mean, half: halfOf(c.Relative), sure: c.Confident})
 			}
 			if len(row) > 0 && len(rows) < 40 {
-				names = append(names, objectiveLabel(obj)+", "+workloadLabel(w))
+				name := "– " + w
+				if w == "" || len(names) == 0 || label != obj.Metric {
+					name = objectiveLabel(obj)
+					if w != "" {
+						name += ", " + w
+					}
+					label = obj.Metric
+				}
+				names = append(names, name)
 				rows = append(rows, row)
 			}
 		}
@@ -72,9 +80,25 @@ func tuneChange(s *Search) Figure {
 	}
 	panel.Legend = append(panel.Legend, Key{Label: "hollow: the interval contains no change", Ring: toneMuted.color()})
 	f.Panels = []Panel{panel}
-	f.Caption = fmt.Sprintf("Of %s, run on the same seeds as what it is compared with; an interval that leaves out 0 is more than chance.", s.subject())
+	f.Caption = fmt.Sprintf("Below each objective, over all workloads, stand the workloads alone. Of %s, run on the same seeds as what it is compared with; an interval that leaves out 0 is more than chance.", s.subject())
 	return f
 }
+
+// compared are the objectives, and the constraints that were compared too.
+func (s *Search) compared() (list []*tuning.Objective) {
+	for _, o := range s.shownObjectives() {
+		list = append(list, &s.Objectives[o])
+	}
+	for i := range s.Constraints {
+		if o, ok := s.ConstraintAsObjective(i); ok && len(list) < maxCompared {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// maxCompared is how many objectives and constraints a figure compares.
+const maxCompared = 6
 
 // subject is what contrasts are of.
 func (s *Search) subject() string {

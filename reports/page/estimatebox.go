@@ -37,8 +37,8 @@ func newEstimateView(e *tuning.Estimates, m *metric.Metrics) *estimateView {
 		row := estimateRow{Name: x.Name, Value: "not valid: " + x.Why, Text: x.Text, Valid: x.Valid, Formula: x.Formula, Source: x.Source, Limit: x.Limit, Simulated: "–", Metric: x.Metric}
 		if x.Value != nil {
 			row.Value = figure.Quantity(*x.Value, x.Unit)
-			if x.Bound {
-				row.Value = "at most " + row.Value
+			if x.Bound != "" {
+				row.Value = x.Bound + " " + row.Value
 			}
 		}
 		if x.Metric != "" && m != nil {

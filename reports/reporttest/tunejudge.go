@@ -146,13 +146,13 @@ func (s *search) exports(dir string) error {
 // firstLook is an estimate.json.
 func firstLook() *tuning.Estimates {
 	e := &tuning.Estimates{Schema: tuning.EstimateSchema, Scenario: "leaf-spine-100g", Where: "leaf0:0 to h0, 100Gbps", Flows: 32, Share: 3.125e9}
-	add := func(key, name, unit string, v float64, text, formula, metric string, bound bool) {
+	add := func(key, name, unit string, v float64, text, formula, metric, bound string) {
 		e.Items = append(e.Items, tuning.Estimate{Key: key, Name: name, Value: tuning.Number(v), Unit: unit, Text: text, Valid: true, Formula: formula,
 			Inputs: []tuning.Input{{Name: "N", Value: 32, Unit: tuning.Count, From: "traffic"}, {Name: "C", Value: 100e9, Unit: tuning.BitsPerS, From: "topology"}}, Source: "a paper, section 5", Limit: "long flows", Metric: metric, Bound: bound})
 	}
-	add(tuning.KeyQueue, "queue at the fixed point", tuning.Bytes, 180e3, "", "p*(q) = p", "queue_bytes.mean", false)
-	add(tuning.KeyFirstBurst, "first burst", tuning.Bytes, 3.2e6, "32 hosts send at line rate for 8 us before the first notification acts.", "(N - 1) C t / 8", "queue_bytes.max", false)
-	add(tuning.KeyCanPrevent, "largest burst without a pause", tuning.Bytes, 1.4e6, "", "B α / (1 + α)", "", false)
+	add(tuning.KeyQueue, "queue at the fixed point", tuning.Bytes, 180e3, "", "p*(q) = p", "queue_bytes.mean", "")
+	add(tuning.KeyFirstBurst, "first burst", tuning.Bytes, 3.2e6, "32 hosts send at line rate for 8 us before the first notification acts.", "(N - 1) C t / 8", "queue_bytes.max", tuning.AtLeast)
+	add(tuning.KeyCanPrevent, "largest burst without a pause", tuning.Bytes, 1.4e6, "", "B α / (1 + α)", "", "")
 	e.Items = append(e.Items, tuning.Estimate{Key: tuning.KeyMargin, Name: "phase margin", Unit: tuning.UnitDegrees, Why: "the fixed point lies above Kmax, where every packet is marked", Formula: "arg L + 180", Source: "ECN or Delay, section 3", Limit: "small swings around the fixed point"})
 	for n := 1; n <= 128; n *= 2 {
 		e.Margins = append(e.Margins, tuning.Margin{Setting: "today", Flows: n, Degrees: tuning.Number(70 - 12*math.Log2(float64(n)))}, tuning.Margin{Setting: "recommended", Flows: n, Degrees: tuning.Number(78 - 8*math.Log2(float64(n)) + float64(n)/12)})

@@ -37,11 +37,18 @@ type Estimate struct {
 	Inputs  []Input  `json:"inputs"`
 	Source  string   `json:"source"`
 	Limit   string   `json:"limit"` // within which it holds anywhere
-	// Metric is the figure of metrics.json that it predicts, "" = none; Bound
-	// says that the figure should not exceed the value rather than equal it.
+	// Metric is the figure of metrics.json that it predicts, "" = none. Bound is
+	// "" where both should be equal, else AtMost or AtLeast: the figure is at
+	// most or at least the value.
 	Metric string `json:"metric,omitempty"`
-	Bound  bool   `json:"bound,omitempty"`
+	Bound  string `json:"bound,omitempty"`
 }
+
+// Bounds of what an estimate says of its metric.
+const (
+	AtMost  = "at most"
+	AtLeast = "at least"
+)
 
 // UnitDegrees is the unit of a phase margin.
 const UnitDegrees = "degrees"
@@ -119,6 +126,8 @@ func (e *Estimates) Check() error {
 			return fmt.Errorf("%s: a value stands where it is valid, and nowhere else", where)
 		case !x.Valid && x.Why == "":
 			return fmt.Errorf("%s.why: say why it is not valid", where)
+		case x.Bound != "" && x.Bound != AtMost && x.Bound != AtLeast:
+			return fmt.Errorf("%s.bound %q: want %q, %q or nothing", where, x.Bound, AtMost, AtLeast)
 		case !number(x.Value):
 			return fmt.Errorf("%s.value: want a number or null", where)
 		}

@@ -77,12 +77,8 @@ func (p *parsed) span(x *Parameter, at string, d *dimension, kinds []sweep.Kind)
 		return p.doc.Errorf(at+".from", x.From, "want a value with its unit, such as 10KB, 5us, 1Gbps, 1%% or 3")
 	}
 	high, k2, ok := parseValue(x.To, kinds...)
-	if k2 != k && ok { // 1 .. 1.5 and the like
-		low, k, _ = parseValue(x.From, sweep.Ratio)
-		high, k2, ok = parseValue(x.To, sweep.Ratio)
-		if _, _, whole := parseValue(x.From, sweep.Ratio); !whole {
-			ok = false
-		}
+	if ok && k2 != k && max(k, k2) <= sweep.Ratio { // 1 .. 1.5
+		k, k2 = sweep.Ratio, sweep.Ratio
 	}
 	switch {
 	case !ok || k != k2:

@@ -109,6 +109,9 @@ func (p *parsed) figures() error {
 	}
 	for i := range p.Figures {
 		f := &p.Figures[i]
+		if slices.Contains(tableColumns, f.Name) || strings.HasPrefix(f.Name, setPrefix) {
+			return p.doc.Errorf(fmt.Sprintf("figures.%d.name", i), f.Name, "is a column of %s already", FileTable)
+		}
 		var err error
 		if f.expr, err = metric.ParseExpression(f.Value); err != nil {
 			return p.expression(fmt.Sprintf("figures.%d.value", i), f.Value, err)

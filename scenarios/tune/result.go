@@ -273,15 +273,17 @@ func (t *Tuning) contrasts(s *search, f *final) []tuning.Contrast {
 		}
 		for _, fig := range t.compared() {
 			text := t.Figures[fig].expr.Text
+			var each []tuning.Contrast
 			whole := make([][2][]float64, 0, len(t.Workloads))
 			for w, load := range t.Workloads {
 				a, b := replicates(f.lead, fig, w, s.fresh), replicates(x.e, fig, w, s.fresh)
 				whole = append(whole, [2][]float64{a, b})
-				list = append(list, contrast(f.lead, x.e, x.as, load.Name, text, a, b))
+				each = append(each, contrast(f.lead, x.e, x.as, load.Name, text, a, b))
 			}
 			if a, b := together(whole, 0), together(whole, 1); a != nil && b != nil {
 				list = append(list, contrast(f.lead, x.e, x.as, "", text, a, b))
 			}
+			list = append(list, each...)
 		}
 		list = append(list, t.scoreContrast(s, f, x.e, x.as))
 	}

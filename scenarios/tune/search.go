@@ -112,10 +112,36 @@ func (s *search) references(ctx context.Context) error {
 	if err := s.store.need(ctx, all, s.seeds); err != nil {
 		return err
 	}
+	if err := s.measurable(); err != nil {
+		return &InputError{err}
+	}
 	s.judge.takeScales(all, s.seeds)
 	s.judge.best = s.judge.bestBaseline(s.baselines, s.seeds)
 	end(len(s.store.list), len(s.seeds))
 	return s.fixRuns()
+}
+
+// measurable says what keeps today's settings from being judged: a workload that
+// cannot be run, or a figure that none of its runs has.
+func (s *search) measurable() error {
+	for w, load := range s.judge.workloads {
+		for f := range s.judge.figures {
+			have, failed := 0, ""
+			for _, seed := range s.seeds {
+				o := s.today.obs[cell{w, seed}]
+				if failed = o.Failed; failed == "" && !math.IsNaN(o.Figures[f]) {
+					have++
+				}
+			}
+			switch {
+			case failed != "":
+				return fmt.Errorf("workload %s cannot be run with today's settings: %s", load.Name, failed)
+			case have == 0:
+				return fmt.Errorf("figure %s has no value in any run of workload %s with today's settings", s.judge.figures[f].Name, load.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // fixRuns turns a budget of time into one of runs, at the pace so far.

@@ -14,7 +14,7 @@ import (
 	"rdmasim/reports/tuning"
 )
 
-// Names in the directory of a search, beside tuning.FileResult and FileRuns.
+// Names in the directory of a search, beside tuning.FileResult, FileRuns and FileTable.
 const (
 	FilePlan  = "plan.yaml"  // with every default spelt out
 	FileState = "state.json" // how long it has taken: what may differ from search to search
@@ -77,7 +77,7 @@ func (t *Tuning) Run(ctx context.Context, o Options) (*tuning.Result, error) {
 			return nil, err
 		}
 	}
-	return r, errors.Join(dir.save(s), r.Write(o.Out))
+	return r, errors.Join(dir.save(s), t.writeTable(s, o.Out), r.Write(o.Out))
 }
 
 // begin checks the options and opens the directory.

@@ -33,6 +33,18 @@ type law struct {
 	sets    []string                  // of the scenario
 }
 
+// port is what packets queue for, and who sends them.
+type port struct {
+	rate    sim.Rate
+	senders int
+}
+
+// plainPort is that of the scenario.
+var plainPort = port{100 * sim.Gbps, 32}
+
+// link is that of each sender: sixteen times as fast as the port.
+func (p port) link() sim.Rate { return 16 * p.rate }
+
 func lawsOfService() []law {
 	// Fixed: SEND packets of 1024 B in 1086-byte frames. Exponential: frames are
 	// payload and one byte, without preamble and gap, so that the service time
@@ -44,30 +56,25 @@ func lawsOfService() []law {
 	}
 }
 
-const (
-	poissonSenders = 32
-	poissonLink    = 1600 * sim.Gbps
-	poissonPort    = 100 * sim.Gbps
-)
-
 // settings make the port's utilisation rho, for so many packets after a
 // warm-up of a tenth as long.
-func (l law) settings(rho float64, packets int) []string {
-	perPacket := l.wire * 8 / float64(poissonPort) // seconds
+func (l law) settings(p port, rho float64, packets int) []string {
+	perPacket := l.wire * 8 / float64(p.rate) // seconds
 	span := sim.Duration(float64(packets) * perPacket / rho * float64(sim.Second))
-	load := rho * l.payload / l.wire * float64(poissonPort) / poissonSenders / float64(poissonLink)
-	return append([]string{"traffic.0.poisson.load=" + strconv.FormatFloat(load, 'g', 17, 64),
-		"warmup=" + fmt.Sprintf("%dps", span/10), "duration=" + fmt.Sprintf("%dps", span+span/10)}, l.sets...)
+	load := rho * l.payload / l.wire * float64(p.rate) / float64(p.senders) / float64(p.link())
+	set := []string{"traffic.0.poisson.load=" + strconv.FormatFloat(load, 'g', 17, 64), fmt.Sprintf("topology.star.hosts=%d", p.senders+1), "topology.star.rate=" + p.link().String(),
+		"links.0.rate=" + p.rate.String(), "warmup=" + fmt.Sprintf("%dps", span/10), "duration=" + fmt.Sprintf("%dps", span+span/10)}
+	return append(set, l.sets...)
 }
 
 // queueAt runs a law at a utilisation and returns packets waiting, utilisation
 // and packets per replicate.
-func (b *Bench) queueAt(l law, rho float64, packets int) ([]stat.Interval, error) {
-	return b.Replicate("poisson-port.yaml", l.settings(rho, packets), func(o *Outcome) ([]float64, error) {
+func (b *Bench) queueAt(l law, p port, rho float64, packets int) ([]stat.Interval, error) {
+	return b.Replicate("poisson-port.yaml", l.settings(p, rho, packets), func(o *Outcome) ([]float64, error) {
 		if drops := o.Sum(trace.CountDropLossy) + o.Sum(trace.CountPFCXoffTx); drops != 0 {
 			return nil, fmt.Errorf("%v drops and pauses in a fabric that should have none", drops)
 		}
-		return []float64{o.Of("sw0:0/q3", trace.CountQueueIntegral) / o.Seconds() / l.mean, o.Of("sw0:0", trace.CountTxBytes) * 8 / o.Seconds() / float64(poissonPort),
+		return []float64{o.Of("sw0:0/q3", trace.CountQueueIntegral) / o.Seconds() / l.mean, o.Of("sw0:0", trace.CountTxBytes) * 8 / o.Seconds() / float64(p.rate),
 			o.Of("sw0:0", trace.CountTxPackets)}, nil
 	})
 }
@@ -75,15 +82,16 @@ func (b *Bench) queueAt(l law, rho float64, packets int) ([]stat.Interval, error
 func measureQueueing(b *Bench) error {
 	type point struct {
 		rho   float64
+		port  port
 		level Level
 	}
 	// A million packets and more over all replicates; more where the queue is
 	// long and successive packets are alike.
 	packets := [...]int{Short: 25_000, Quick: 400_000, Full: 1_000_000}[b.Level]
-	tolerance := 0.03
-	points := []point{{0.5, Quick}, {0.8, Quick}, {0.3, Full}, {0.7, Full}, {0.9, Full}}
+	points := []point{{0.5, plainPort, Quick}, {0.8, plainPort, Quick}, {0.3, plainPort, Full}, {0.7, plainPort, Full}, {0.9, plainPort, Full},
+		{0.6, port{25 * sim.Gbps, 64}, Full}, {0.75, port{40 * sim.Gbps, 100}, Full}}
 	if b.Level == Short {
-		points = []point{{0.5, Short}} // the only one that settles within so few packets
+		points = []point{{0.5, plainPort, Short}} // the only one that settles within so few packets
 		packets = 100_000
 	}
 	for _, l := range lawsOfService() {
@@ -96,16 +104,30 @@ func measureQueueing(b *Bench) error {
 			if p.rho > 0.85 {
 				n *= 4
 			}
-			got, err := b.queueAt(l, p.rho, n)
+			got, err := b.waiting(l, p.port, p.rho, n)
 			if err != nil {
 				return err
 			}
-			b.Near(fmt.Sprintf("%s, rho %v, %d packets", l.name, p.rho, got[0].N*n), l.waiting(p.rho), got[0], tolerance, "packets", "Kleinrock")
-			found.at(p.rho, got[0].Mean)
-			found.Half = append(found.Half, got[0].Half)
+			found.at(p.rho, got.Mean)
+			found.Half = append(found.Half, got.Half)
 		}
 		b.Draw(Curve{Name: "waiting-" + l.name[:1] + l.name[2:3], Title: "Packets waiting under Poisson arrivals, " + l.name, X: Axis{Label: "utilisation"}, Y: Axis{Label: "packets waiting", Log: true},
 			Lines: []Line{oracle("Pollaczek-Khinchine", 0.2, 0.93, l.waiting), found}})
 	}
 	return nil
+}
+
+// waiting checks the mean number of waiting packets at a utilisation, and
+// returns it.
+func (b *Bench) waiting(l law, p port, rho float64, packets int) (stat.Interval, error) {
+	got, err := b.queueAt(l, p, rho, packets)
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	where := ""
+	if p != plainPort {
+		where = fmt.Sprintf(", %v, %d senders", p.rate, p.senders)
+	}
+	b.Near(fmt.Sprintf("%s, rho %v%s, %d packets", l.name, rho, where, got[0].N*packets), l.waiting(rho), got[0], 0.03, "packets", "Kleinrock")
+	return got[0], nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rdmasim/congestion/fluid"
+	"rdmasim/fabric/topology"
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
 )
@@ -48,52 +49,68 @@ func measureIncast(b *Bench) error {
 		{8, 64 * sim.KB, 1024, 100 * sim.Gbps, Short},
 		{2, 1 * sim.MB, 4096, 100 * sim.Gbps, Short}, {16, 1 * sim.MB, 1024, 100 * sim.Gbps, Quick}, {4, 256 * sim.KB, 512, 40 * sim.Gbps, Short},
 		{31, 500 * sim.KB, 2048, 400 * sim.Gbps, Quick}, {64, 128 * sim.KB, 1024, 25 * sim.Gbps, Quick},
+		{3, 2 * sim.MB, 256, 200 * sim.Gbps, Quick}, {7, 300 * sim.KB, 4096, 800 * sim.Gbps, Quick},
 	}
 	peak, want := Line{Name: "simulated"}, Line{Name: "(N-1) S frame / payload", Oracle: true}
 	for _, c := range points {
 		if c.level > b.Level {
 			continue
 		}
-		what := fmt.Sprintf("%d x %v, MTU %d, %v", c.senders, c.message, c.mtu, c.rate)
-		o, err := b.Run("incast-once.yaml", c.settings()...)
+		queue, got, err := b.incast(c)
 		if err != nil {
 			return err
 		}
-		in := c.oracle(sim.Length(2000).Delay(), o.Spec.Switch.Latency)
-		queue, expect := in.Peak(), in.Finish()
-		if err := b.incastFinish(o, what+": finish", expect); err != nil {
-			return err
-		}
-		if n := o.Sum(trace.CountPFCXoffTx); n > 0 {
-			return fmt.Errorf("%s: %v pauses where the buffer is to hold everything", what, n)
-		}
-		got := o.Of("sw0:0/q3", trace.CountQueueMax)
-		b.Near(what+": peak queue", queue, one(got), 0.01, "B", "derived")
 		peak.at(queue, got)
 		want.at(queue, queue)
-		o.Discard()
-		// With PFC: a buffer that holds a tenth of it.
-		o, err = b.Run("incast-once.yaml", append(c.settings(), "switch.buffer.alpha=1/64", "switch.buffer.reserve=0B",
-			fmt.Sprintf("switch.buffer.size=%dB", pausingBuffer(c, queue)))...)
-		if err != nil {
-			return err
-		}
-		if err := b.incastFinish(o, what+", PFC: finish", expect); err != nil {
-			return err
-		}
-		b.Exact(what+", PFC: drops", 0, o.Sum(trace.CountDropLossless), "lossless class")
-		b.Within(what+", PFC: pauses", 1, inf, one(o.Sum(trace.CountPFCXoffTx)), "", "the queue does not fit")
-		o.Discard()
 	}
 	b.Draw(Curve{Name: "peak", Title: "Peak queue of synchronous incasts", X: Axis{Label: "derived peak (bytes)", Log: true}, Y: Axis{Label: "peak queue (bytes)", Log: true}, Lines: []Line{want, peak}})
 	return nil
 }
 
+// incast checks one incast without and with PFC, and returns its peak, derived
+// and found.
+func (b *Bench) incast(c incastCase, more ...string) (queue, got float64, err error) {
+	set := append(c.settings(), more...)
+	what := fmt.Sprintf("%d x %v, MTU %d, %v", c.senders, c.message, c.mtu, c.rate)
+	o, err := b.Run("incast-once.yaml", set...)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer o.Discard()
+	star := o.Spec.Topology.Params.(topology.StarParams)
+	delay := star.Delay
+	if star.Cable > 0 {
+		delay = star.Cable.Delay()
+	}
+	in := c.oracle(delay, o.Spec.Switch.Latency)
+	queue = in.Peak()
+	if err := b.incastFinish(o, what+": finish", in.Finish()); err != nil {
+		return 0, 0, err
+	}
+	if n := o.Sum(trace.CountPFCXoffTx); n > 0 {
+		return 0, 0, fmt.Errorf("%s: %v pauses where the buffer is to hold everything", what, n)
+	}
+	got = o.Of("sw0:0/q3", trace.CountQueueMax)
+	b.Near(what+": peak queue", queue, one(got), 0.01, "B", "derived")
+	// With PFC: a buffer that holds a tenth of it.
+	paused, err := b.Run("incast-once.yaml", append(set, "switch.buffer.alpha=1/64", "switch.buffer.reserve=0B", fmt.Sprintf("switch.buffer.size=%dB", pausingBuffer(c, queue, delay)))...)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer paused.Discard()
+	if err := b.incastFinish(paused, what+", PFC: finish", in.Finish()); err != nil {
+		return 0, 0, err
+	}
+	b.Exact(what+", PFC: drops", 0, paused.Sum(trace.CountDropLossless), "lossless class")
+	b.Within(what+", PFC: pauses", 1, inf, one(paused.Sum(trace.CountPFCXoffTx)), "", "the queue does not fit")
+	return queue, got, nil
+}
+
 // pausingBuffer is a buffer of which alpha 1/64 gives each port a tenth of the
 // share of the queue that comes through it, beside generous headroom.
-func pausingBuffer(c incastCase, queue float64) int64 {
+func pausingBuffer(c incastCase, queue float64, delay sim.Duration) int64 {
 	shared := queue / float64(c.senders) / 10 * 64
-	return int64(shared) + int64(c.senders+1)*int64(200*sim.KB)
+	return int64(shared) + int64(c.senders+1)*int64(200*sim.KB+4*c.rate.BytesIn(delay))
 }
 
 // incastFinish checks when the last message was complete.

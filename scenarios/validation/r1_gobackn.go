@@ -8,6 +8,7 @@ import (
 	"rdmasim/congestion/fluid"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
+	"rdmasim/sim/stat"
 )
 
 var _ = register("R1", Row{
@@ -48,37 +49,47 @@ func measureGoBackN(b *Bench) error {
 		{1e-3, 100 * sim.Gbps, 1024, 4350 * sim.Nanosecond, 5, Quick},
 		{1e-4, 100 * sim.Gbps, 1024, 2 * us, 5, Quick}, {1e-2, 100 * sim.Gbps, 1024, 1 * us, 3, Quick},
 		{1e-3, 400 * sim.Gbps, 4096, 2 * us, 4, Full}, {3e-3, 25 * sim.Gbps, 256, 5 * us, 5, Quick},
+		{5e-4, 200 * sim.Gbps, 2048, 3 * us, 5, Full}, {2e-2, 50 * sim.Gbps, 512, 500 * sim.Nanosecond, 3, Full},
 	}
-	found, found4 := Line{}, 0.0
+	found := Line{Name: "simulated"}
 	for _, c := range points {
 		if c.level > b.Level {
 			continue
 		}
-		w, again := c.window()
-		// So many packets that there are 20 000 losses; fewer, and no more than
-		// ten million packets, where it is to be quick.
-		losses := [...]float64{Short: 2000, Quick: min(3000, 1e7*c.p), Full: 20_000}[b.Level]
-		packet := c.rate.TxTime(plainWire(c.mtu))
-		span := sim.Duration(losses / c.p * (1 + c.p*w) * float64(packet))
-		got, err := b.Replicate("go-back-n.yaml", []string{"links.0.data_loss=" + strconv.FormatFloat(c.p, 'g', -1, 64), "topology.custom.rate=" + c.rate.String(),
-			fmt.Sprintf("topology.custom.delay=%dps", c.delay), fmt.Sprintf("nic.path_mtu=%d", c.mtu), fmt.Sprintf("nic.timeout=%d", c.timeout),
-			fmt.Sprintf("duration=%dps", span+sim.Millisecond)}, func(o *Outcome) ([]float64, error) {
-			return []float64{o.Goodput() / (float64(c.rate) * wireShare(c.mtu, "none"))}, nil
-		})
+		got, err := b.lose(c)
 		if err != nil {
 			return err
 		}
-		b.Near(fmt.Sprintf("p %g, W %.4g, %v, MTU %d, timeout %d", c.p, w, c.rate, c.mtu, c.timeout), fluid.GoBackN(c.p, w+again), got[0], 0.02, "of lossless", "derived")
-		if c.delay == 2*us && c.rate == 100*sim.Gbps {
-			found.at(c.p, got[0].Mean)
-			found.Half = append(found.Half, got[0].Half)
-			found4 = w
-			found.Name = fmt.Sprintf("simulated, W %.3g", w)
-		}
+		w, again := c.window()
+		x := c.p * (w + again)
+		found.at(x, got.Mean)
+		found.Half = append(found.Half, got.Half)
 	}
-	b.Draw(Curve{Name: "goodput", Title: "Goodput of go-back-N under random loss", X: Axis{Label: "loss probability", Log: true}, Y: Axis{Label: "share of the lossless goodput"},
-		Lines: []Line{oracleLog("(1-p)/(1-p+pW)", 1e-5, 0.03, func(p float64) float64 { return fluid.GoBackN(p, found4) }), found}})
+	line := oracleLog("1/(1+pW)", 0.003, 1, func(x float64) float64 { return 1 / (1 + x) })
+	b.Draw(Curve{Name: "goodput", Title: "Goodput of go-back-N under random loss", X: Axis{Label: "p W, with the timeouts of second losses", Log: true}, Y: Axis{Label: "share of the lossless goodput"},
+		Lines: []Line{line, found}})
 	return nil
+}
+
+// lose checks the goodput under random loss, and returns it as a share of the
+// lossless one.
+func (b *Bench) lose(c lossCase) (got stat.Interval, err error) {
+	w, again := c.window()
+	// So many packets that there are 20 000 losses; fewer, and no more than ten
+	// million packets, where it is to be quick.
+	losses := [...]float64{Short: 2000, Quick: min(3000, 1e7*c.p), Full: 20_000}[b.Level]
+	packet := c.rate.TxTime(plainWire(c.mtu))
+	span := sim.Duration(losses / c.p * (1 + c.p*w) * float64(packet))
+	list, err := b.Replicate("go-back-n.yaml", []string{"links.0.data_loss=" + strconv.FormatFloat(c.p, 'g', -1, 64), "topology.custom.rate=" + c.rate.String(),
+		fmt.Sprintf("topology.custom.delay=%dps", c.delay), fmt.Sprintf("nic.path_mtu=%d", c.mtu), fmt.Sprintf("nic.timeout=%d", c.timeout),
+		fmt.Sprintf("duration=%dps", span+sim.Millisecond)}, func(o *Outcome) ([]float64, error) {
+		return []float64{o.Goodput() / (float64(c.rate) * wireShare(c.mtu, "none"))}, nil
+	})
+	if err != nil {
+		return got, err
+	}
+	b.Near(fmt.Sprintf("p %g, W %.4g, %v, MTU %d, timeout %d", c.p, w, c.rate, c.mtu, c.timeout), fluid.GoBackN(c.p, w+again), list[0], 0.02, "of lossless", "derived")
+	return list[0], nil
 }
 
 // oracleLog is oracle with points spread over decades.

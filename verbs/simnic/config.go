@@ -152,7 +152,8 @@ type Config struct {
 	// EndpointName returns the host of an endpoint.
 	EndpointName func(int32) string
 
-	Host HostCosts
+	Host  HostCosts
+	Setup *Setup // of connections; nil = they are there at once
 
 	// Memory is what the NICs of a fabric share to carry real bytes; nil = sizes
 	// are all that is simulated, and there is no verbs.Device.

@@ -159,7 +159,7 @@ func (n *NIC) heldUntil(q *qp, m *message) (at sim.Time) {
 	if n.dma != nil {
 		at = max(at, q.fetchAt, n.dma.freed)
 	}
-	return at
+	return max(at, q.upAt)
 }
 
 // counters reports what the caches were asked for and did not have.

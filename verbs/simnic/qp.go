@@ -55,6 +55,8 @@ type qp struct {
 	sched    uint8
 	service  verbs.Service
 	accepted bool
+	dialling bool // the connection is being made
+	tries    uint8
 	special  bool // not WRITEs and SENDs of a sized connection alone
 	fedEcho  bool // one of the READ responses since the last feedback was marked
 	closing  bool
@@ -63,6 +65,7 @@ type qp struct {
 	next     int32 // in the ready list
 	waitAt   sim.Time
 	fetchAt  sim.Time
+	upAt     sim.Time // the connection was made
 	handle   *QP
 	depth    int
 	mtu      sim.Bytes

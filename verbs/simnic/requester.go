@@ -66,6 +66,9 @@ func (n *NIC) startAt(q *qp, now sim.Time) sim.Time {
 // atomics within max_rd_atomic, fenced requests after them, and none after one
 // that has failed locally.
 func (n *NIC) mayStart(q *qp) bool {
+	if q.dialling {
+		return false
+	}
 	for q.nxt > q.msgs[q.cur].last {
 		q.cur++
 	}
