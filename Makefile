@@ -9,7 +9,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: help
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## bin/rdmasim
@@ -25,16 +25,34 @@ test: ## all tests but the long ones
 	$(GO) test -short $(TESTFLAGS) ./...
 
 .PHONY: test-full
-test-full: ## all tests
+test-full: ## all tests, and the whole library by rdmasim test
 	$(GO) test -timeout 60m $(TESTFLAGS) ./...
+	$(MAKE) --no-print-directory library-full
+
+.PHONY: library
+library: ## rdmasim test on the scenarios of the library that do not say long: true
+	$(GO) run ./cmd/rdmasim test --short
+
+.PHONY: library-full
+library-full: ## rdmasim test on all of the library, each also without what it is about
+	$(GO) run ./cmd/rdmasim test --without
+
+.PHONY: test-slurm
+test-slurm: ## a sweep through a real Slurm, whose node is killed; as root on Debian, installs it
+	RDMASIM_TEST_SLURM=1 $(GO) test -count 1 -timeout 20m -v -run '^TestSlurm$$' $(TESTFLAGS) ./cmd/rdmasim
+
+.PHONY: test-hw
+test-hw: ## what needs real queue pairs, on Soft-RoCE in an emulated machine; part of test
+	$(GO) test -count 1 -timeout 15m -run TestGuest -v $(TESTFLAGS) ./scenarios/hardware
 
 .PHONY: race
 race: ## the race detector where there are goroutines
 	$(GO) test -race -short -run 'Engine|Workers|TestInterrupt' $(TESTFLAGS) ./sim ./scenarios ./cmd/rdmasim
 
 .PHONY: bench
-bench: ## the speed of the simulator: ns per packet-hop, allocations, memory
+bench: ## the speed of the simulator: ns per packet-hop, allocations, memory; of a NIC: posting and polling
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./scenarios/
+	$(GO) test -run '^$$' -bench . -benchtime 1x -v ./verbs/ibv/
 
 .PHONY: lint
 lint: ## gofmt, go vet and golangci-lint

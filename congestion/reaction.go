@@ -45,7 +45,13 @@ const (
 	CNPPackets
 	// EchoOnAck copies the CE mark into the ACK of the packet.
 	EchoOnAck
+	// RoundTrips ignores CE marks: the round trips of ACKs are what matters.
+	RoundTrips
 )
+
+// ByAck reports whether the sender learns from ACKs: without them it controls
+// nothing.
+func (f Feedback) ByAck() bool { return f == EchoOnAck || f == RoundTrips }
 
 // Algorithm makes the two halves of congestion control for queue pairs.
 type Algorithm interface {

@@ -70,7 +70,7 @@ func NewSwift(p SwiftParams) (Algorithm, error) {
 	return s, nil
 }
 
-func (s *swift) Feedback() (Feedback, sim.Duration) { return NoFeedback, 0 }
+func (s *swift) Feedback() (Feedback, sim.Duration) { return RoundTrips, 0 }
 func (s *swift) ECT() bool                          { return false }
 
 func (s *swift) NewReactionPoint(line sim.Rate, baseRTT sim.Duration) ReactionPoint {

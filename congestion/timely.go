@@ -50,7 +50,7 @@ func NewTimely(p TimelyParams) (Algorithm, error) {
 	return &timely{p}, nil
 }
 
-func (t *timely) Feedback() (Feedback, sim.Duration) { return NoFeedback, 0 }
+func (t *timely) Feedback() (Feedback, sim.Duration) { return RoundTrips, 0 }
 func (t *timely) ECT() bool                          { return false }
 
 func (t *timely) NewReactionPoint(line sim.Rate, _ sim.Duration) ReactionPoint {

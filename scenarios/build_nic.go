@@ -31,8 +31,11 @@ func (w *world) addNIC(i int) error {
 		EndpointName: func(e int32) string { return w.graph.Nodes[w.routes.Endpoints()[e].Node].Name },
 		Rand:         w.rand, Sink: w.sinks[i], Names: w.names, Interval: s.Series.Interval, PauseLog: true}
 	c.TTL, c.Account = uint8(sp.TTL), s.Diagnosis
-	c.MaxRDAtomic = sp.MaxRDAtomic
-	c.Host = simnic.HostCosts(sp.Host)
+	c.MaxRDAtomic, c.NoReadFeedback = sp.MaxRDAtomic, sp.ReadFeedback == "none"
+	if c.Host, err = sp.Host.costs(); err != nil {
+		return err
+	}
+	c.Setup = sp.Setup.build()
 	switch sp.TimeoutPolicy {
 	case "jitter":
 		c.TimeoutPolicy = simnic.TimeoutJitter
@@ -76,7 +79,7 @@ func (w *world) addNIC(i int) error {
 		}
 		c.RxXoff = c.RxBuffer - need
 	}
-	if sp.Drain > 0 && c.RxXoff <= 0 {
+	if (sp.Drain > 0 || sp.Host.slows()) && c.RxXoff <= 0 {
 		return fmt.Errorf("nic.rx_buffer: %s of host %s: the headroom of its link leaves nothing: want a larger buffer", sp.RxBuffer, node.Name)
 	}
 	w.nics[i] = simnic.New(w.engine, c, node.Pod)

@@ -124,6 +124,7 @@ func TestCaptureTellsLosses(t *testing.T) {
 		"one port":  {"nic.source_ports=fixed"},
 		"dctcp":     {"nic.congestion=dctcp"},
 		"small":     {"nic.path_mtu=256", "nic.timeout=8"},
+		"cm":        {"nic.setup.method=cm", "nic.setup.timeout=200us"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, lossy, sets)

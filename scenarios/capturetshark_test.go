@@ -21,7 +21,7 @@ func TestTsharkDissectsCaptures(t *testing.T) {
 	simtest.Tool(t, "tshark", "tshark")
 	for name, sets := range map[string][]string{
 		"none": nil, "vlan": {"nic.encapsulation=vlan"}, "ipv6": {"nic.encapsulation=ipv6"}, "vxlan": {"nic.encapsulation=vxlan"},
-		"vtep": {"switch.vtep=true"}, "pause": {"nic.congestion=none", "switch.buffer.size=2MB", "traffic.1.incast.message=200KB"},
+		"vtep": {"switch.vtep=true"}, "cm": {"nic.setup.method=cm", "nic.setup.timeout=200us"}, "pause": {"nic.congestion=none", "switch.buffer.size=2MB", "traffic.1.incast.message=200KB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, lossy, sets)
@@ -49,6 +49,9 @@ func TestTsharkDissectsCaptures(t *testing.T) {
 			}
 			for _, op := range []string{"0", "1", "2", "6", "7", "8", "17"} {
 				assert.Positive(t, kinds[op], "opcode %s among %v", op, kinds)
+			}
+			if name == "cm" {
+				assert.Positive(t, kinds["100"], "management datagrams")
 			}
 			if name == "pause" {
 				assert.Positive(t, kinds[""], "pause frames")

@@ -91,11 +91,14 @@ func DefaultNIC() NICSpec {
 		IRN:           IRNSpec{BDP: AutoValue[sim.Bytes](), RTOLow: simnic.IRNTimeoutLow, RTOHigh: simnic.IRNTimeoutHigh, Few: simnic.IRNFew},
 		MaxRDAtomic:   16, // what ConnectX devices report as max_qp_rd_atom
 		Timeout:       14, // 67.1 ms; default of rdma-core's examples and perftest
+		ReadFeedback:  "auto",
+		Setup:         DefaultSetup(),
 		RetryCount:    7,
 		RNRTimer:      12, // 640 us; perftest and rdma-core's examples
 		RNRRetry:      7,
 		RxBuffer:      1 * sim.MiB, // a choice: holds the headroom of an 800 Gb/s link and as much again
 		RxXoff:        AutoValue[sim.Bytes](),
 		SourcePorts:   "hash",
+		Host:          DefaultHost(),
 	}
 }

@@ -131,7 +131,7 @@ func feedbackOf(m Member) (ect, needs bool) {
 		return false, false
 	}
 	f, _ := a.Feedback()
-	return a.ECT(), f != congestion.NoFeedback && a.ECT()
+	return a.ECT(), f != congestion.NoFeedback && f != congestion.RoundTrips && a.ECT()
 }
 
 // smallestMessage returns the smallest message that a workload names, 0 when

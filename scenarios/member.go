@@ -12,6 +12,7 @@ import (
 	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
+	"rdmasim/verbs/simnic"
 )
 
 // catalogue is a sim.Catalogue of any type of members.
@@ -52,6 +53,8 @@ var catalogues = map[string]catalogue{
 	"fault":      catalogueOf("Faults", fault.Faults),
 	"threshold":  catalogueOf("Thresholds", fabric.Thresholds),
 	"watchdog":   catalogueOf("PFC watchdogs", fabric.Watchdogs),
+	"bus":        catalogueOf("Buses", simnic.Buses),
+	"nic_cache":  catalogueOf("Caches of a NIC", simnic.Caches),
 }
 
 // paramsAt returns the parameters of the member that path ends at, such as

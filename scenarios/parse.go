@@ -88,6 +88,12 @@ func (d *decoder) top() error {
 
 // readTree parses the YAML and refuses what a scenario may not contain.
 func readTree(file string, data []byte) (*source, error) {
+	return readTreeOf(file, "want at least a topology and traffic", "a scenario has keys at the top, such as topology: star", data)
+}
+
+// readTreeOf is readTree for a file of another kind; empty and what say what it
+// needs, where it has nothing and where it has no keys.
+func readTreeOf(file, empty, what string, data []byte) (*source, error) {
 	bad := func(line, column int, format string, args ...any) error {
 		return &Error{Pos: Position{file, line, column}, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -98,7 +104,7 @@ func readTree(file string, data []byte) (*source, error) {
 	doc, err := decodeDocument(dec)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, bad(0, 0, "the file is empty: want at least a topology and traffic")
+		return nil, bad(0, 0, "the file is empty: %s", empty)
 	case err != nil:
 		line, text := yamlError(err)
 		return nil, bad(line, min(line, 1), "not YAML: %s", text)
@@ -111,7 +117,7 @@ func readTree(file string, data []byte) (*source, error) {
 		return nil, err
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, bad(root.Line, root.Column, "a scenario has keys at the top, such as topology: star")
+		return nil, bad(root.Line, root.Column, "%s", what)
 	}
 	return &source{file: file, root: root, origin: map[*yaml.Node]string{}}, nil
 }

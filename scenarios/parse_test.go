@@ -214,6 +214,8 @@ func TestEveryMember(t *testing.T) {
 		"workload":   "topology: star\ntraffic: [{%s: {%s}}]\n",
 		"threshold":  "traffic: [incast]\ntopology: star\nswitch: {buffer: {groups: [{groups: [3], threshold: {%s: {%s}}}]}}\n",
 		"watchdog":   "traffic: [incast]\ntopology: star\nswitch: {watchdog: {%s: {%s}}}\n",
+		"bus":        "traffic: [incast]\ntopology: star\nnic: {host: {bus: {%s: {%s}}}}\n",
+		"nic_cache":  "traffic: [incast]\ntopology: star\nnic: {host: {contexts: {%s: {%s}}}}\n",
 	}
 	at := map[string]func(*Spec) Member{
 		"topology":   func(s *Spec) Member { return s.Topology },
@@ -221,6 +223,8 @@ func TestEveryMember(t *testing.T) {
 		"workload":   func(s *Spec) Member { return s.Traffic[0].Member },
 		"threshold":  func(s *Spec) Member { return s.Switch.Buffer.Groups[0].Threshold },
 		"watchdog":   func(s *Spec) Member { return s.Switch.Watchdog },
+		"bus":        func(s *Spec) Member { return s.NIC.Host.Bus },
+		"nic_cache":  func(s *Spec) Member { return s.NIC.Host.Contexts },
 	}
 	for kind, c := range catalogues {
 		if kind == "fault" {

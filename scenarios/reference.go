@@ -15,7 +15,7 @@ func Reference() string {
 	r.print("%s", referenceHead)
 	d := Defaults()
 	r.section("Top level", "", "", reflect.ValueOf(d))
-	for _, name := range []string{"topology", "congestion", "workload", "threshold", "watchdog", "fault"} {
+	for _, name := range []string{"topology", "congestion", "workload", "threshold", "watchdog", "bus", "nic_cache", "fault"} {
 		r.catalogue(catalogues[name])
 	}
 	return r.b.String()

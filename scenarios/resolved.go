@@ -14,8 +14,7 @@ import (
 // parses to the same spec again, and as JSON with the same keys, where
 // quantities are strings such as "400KB", and counts and ratios numbers.
 func Resolved(s *Spec) (yamlText, jsonText []byte, err error) {
-	t := resolvedTree(s)
-	var y, j bytes.Buffer
+	var y bytes.Buffer
 	if s.Description != "" {
 		for line := range strings.SplitSeq(strings.ToValidUTF8(s.Description, "\uFFFD"), "\n") {
 			y.WriteString(strings.TrimRight("# "+line, " \r") + "\n")
@@ -23,12 +22,17 @@ func Resolved(s *Spec) (yamlText, jsonText []byte, err error) {
 	}
 	e := yaml.NewEncoder(&y)
 	e.SetIndent(2)
-	if err := e.Encode(t.node()); err != nil {
+	if err := e.Encode(resolvedTree(s).node()); err != nil {
 		return nil, nil, err
 	}
-	t.json(&j, "")
+	return y.Bytes(), resolvedJSON(s), nil
+}
+
+func resolvedJSON(s *Spec) []byte {
+	var j bytes.Buffer
+	resolvedTree(s).json(&j, "")
 	j.WriteByte('\n')
-	return y.Bytes(), j.Bytes(), nil
+	return j.Bytes()
 }
 
 // Hash returns the SHA-256, in hex, of the resolved scenario: equal for two

@@ -21,6 +21,8 @@ type Options struct {
 	Progress func(Progress)
 	Version  string          // of the program
 	Capture  *CaptureOptions // nil = none
+	NoSeries bool            // leave series.parquet without rows; everything else, and the fingerprint, is the same
+	Lean     bool            // one of many runs in this process, of which only the figures are wanted: no notes, no scenario.yaml, and memory is the collector's affair
 }
 
 // Progress is how far a run is.
@@ -107,6 +109,9 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		out.Abort()
 		return nil, err
 	}
+	for _, k := range w.sinks {
+		k.NoPoints = o.NoSeries
+	}
 	res, err := w.simulate(ctx, out, o)
 	if err != nil {
 		out.Abort()
@@ -122,14 +127,16 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 			res.Notes = append(res.Notes, fmt.Sprintf("another run has written %s meanwhile: this one is at %s", o.Out, at))
 		}
 	}
-	res.Notes = append(res.Notes, s.notes()...)
+	if !o.Lean {
+		res.Notes = append(res.Notes, s.notes()...)
+	}
 	return res, nil
 }
 
 // create begins the run directory.
 func (w *world) create(o Options) (*trace.Writer, error) {
 	s := w.spec
-	yaml, tree, err := Resolved(s)
+	files, err := scenarioFiles(s, o.Lean)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +145,7 @@ func (w *world) create(o Options) (*trace.Writer, error) {
 	if err != nil {
 		return nil, &InputError{fmt.Errorf("run directory %s cannot be made: %w", o.Out, err)}
 	}
-	for name, data := range map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree} {
+	for name, data := range files {
 		if err := out.File(name, data); err != nil {
 			out.Abort()
 			return nil, err
@@ -149,6 +156,16 @@ func (w *world) create(o Options) (*trace.Writer, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// scenarioFiles are the files of a run directory that say what was run: for
+// people and machines, or where it is lean, for machines.
+func scenarioFiles(s *Spec, lean bool) (map[string][]byte, error) {
+	if lean {
+		return map[string][]byte{trace.FileResolved: resolvedJSON(s)}, nil
+	}
+	yaml, tree, err := Resolved(s)
+	return map[string][]byte{trace.FileScenario: yaml, trace.FileResolved: tree}, err
 }
 
 func (w *world) topologyFile() trace.TopologyFile {
@@ -213,7 +230,7 @@ func (w *world) simulate(ctx context.Context, out *trace.Writer, o Options) (*Re
 		return nil, failed
 	}
 	res := &Result{Partial: r.Stopped, End: r.End, Events: r.Events, Workers: r.Workers, Wall: time.Since(start).Seconds(), CPU: cpuSeconds() - cpu}
-	return res, w.finish(out, res)
+	return res, w.finish(out, res, o)
 }
 
 // drain writes the rows that wait in the sinks.
@@ -229,7 +246,7 @@ func (w *world) drain(out *trace.Writer) error {
 }
 
 // finish writes what is known only at the end.
-func (w *world) finish(out *trace.Writer, res *Result) error {
+func (w *world) finish(out *trace.Writer, res *Result, o Options) error {
 	w.reportDeadlocks(res.End)
 	for _, n := range w.nics {
 		if n != nil {
@@ -249,7 +266,7 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 			return err
 		}
 	}
-	measured := w.totals(out, res.End)
+	measured := w.totals(out, res.End, o.Lean)
 	hops := w.hops + measured
 	res.PacketHops = hops
 	perf := trace.Perf{Wall: res.Wall, CPU: res.CPU, Events: res.Events, PacketHops: hops, PeakRSS: peakRSS(), Workers: res.Workers, Host: trace.ThisHost()}
@@ -274,10 +291,12 @@ func (w *world) finish(out *trace.Writer, res *Result) error {
 // totals hands the counters over and returns the packet-hops among them. Each
 // node is let go once it has been asked: from here on there is only the run
 // directory, and the largest part of the memory is free for it.
-func (w *world) totals(out *trace.Writer, end sim.Time) uint64 {
+func (w *world) totals(out *trace.Writer, end sim.Time, lean bool) uint64 {
 	measured := w.countHops() - w.hops
 	w.engine, w.sinks = nil, nil
-	runtime.GC() // what the run left must not lie beside what comes now
+	if !lean {
+		runtime.GC() // what the run left must not lie beside what comes now
+	}
 	var list []trace.Counter
 	add := func(c trace.Counter) { list = append(list, c) }
 	out.ExpectCounters(w.expectCounters())

@@ -49,9 +49,10 @@ func (m *sonicMapper) assume(key, value, format string, args ...any) {
 	}
 }
 
-// mapSonic puts what was read onto a switch that holds the defaults.
-func mapSonic(im *switchconf.Import, defaults SwitchSpec) *sonicMapper {
-	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}, ports: im.Switch.Configured()}
+// mapSonic puts what was read onto a switch that holds the defaults. ports are
+// those of the switch, by number.
+func mapSonic(im *switchconf.Import, defaults SwitchSpec, ports []*switchconf.Port) *sonicMapper {
+	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}, ports: ports}
 	m.identity()
 	m.pfc()
 	m.maps()
@@ -103,11 +104,7 @@ func (m *sonicMapper) identity() {
 			m.use(p.PFCAsymmetric.From, "switch.pfc.priorities")
 		}
 	}
-	if s.Watchdog.BigRedSwitch.V {
-		m.cannot(s.Watchdog.BigRedSwitch.From, "the big red switch is not modelled")
-	} else {
-		m.use(s.Watchdog.BigRedSwitch.From, "switch.watchdog")
-	}
+	m.use(s.Watchdog.BigRedSwitch.From, "switch.watchdog.big_red_switch")
 	for i := range s.TCToDSCP {
 		for _, e := range s.TCToDSCP[i].Entries {
 			m.cannot(e.From, "what tunnels write is not modelled")

@@ -204,3 +204,76 @@ func FuzzSonic(f *testing.F) {
 		}
 	})
 }
+
+// ports: says which ports of the files the ports of the switch are, and export
+// goes back to the same ones.
+func TestSonicPorts(t *testing.T) {
+	dir := t.TempDir()
+	config := `{"DEVICE_METADATA": {"localhost": {"hwsku": "Arista-7060CX-32S"}},
+ "PORT": {"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": "100000"}, "Ethernet8": {"speed": "100000"}, "Ethernet12": {"speed": "100000"}},
+ "CABLE_LENGTH": {"AZURE": {"Ethernet8": "40m", "Ethernet12": "300m"}},
+ "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "10875072", "xoff": "4194112"}},
+ "WRED_PROFILE": {"A": {"wred_green_enable": "true", "ecn": "ecn_all", "green_min_threshold": "100000", "green_max_threshold": "200000", "green_drop_probability": "5"}},
+ "QUEUE": {"Ethernet8|3": {"wred_profile": "A"}},
+ "PORT_QOS_MAP": {"Ethernet8": {"pfc_enable": "3"}, "Ethernet12": {"pfc_enable": "3"}}}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config_db.json"), []byte(config), 0o666))
+	parse := func(ports string) (*scenarios.Spec, error) {
+		return scenarios.ParseSet(filepath.Join(dir, "s.yaml"), []byte("topology: {star: {hosts: 2, rate: 100Gbps, cable: 40m}}\ntraffic: [{incast: {receiver: h0}}]\nswitch: {sonic: {files: [config_db.json], "+ports+"}}\n"), nil)
+	}
+	headroom := func(s *scenarios.Spec) (list []string) {
+		for _, g := range s.Switch.Buffer.Groups {
+			list = append(list, g.Ports+" "+g.Headroom.Value.String())
+		}
+		return list
+	}
+	plain, err := parse("")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0 177.632KB", "1 268.736KB"}, headroom(plain))
+	s, err := parse("ports: [Ethernet12, Ethernet8]")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0 268.736KB", "1 177.632KB"}, headroom(s))
+	require.Len(t, s.Switch.WRED, 1)
+	assert.Equal(t, "1", s.Switch.WRED[0].Ports)
+	sw, _, err := scenarios.ExportSwitch(s, "", "")
+	require.NoError(t, err)
+	require.Len(t, sw.Ports, 2)
+	assert.Equal(t, "Ethernet12", sw.Ports[0].Name)
+	sw, _, err = scenarios.ExportSwitch(plain, "", "")
+	require.NoError(t, err)
+	assert.Equal(t, "Ethernet8", sw.Ports[0].Name, "ports that the files do not configure are no ports of the switch")
+	for list, want := range map[string]string{"[Ethernet9]": "no such port", "[Ethernet8, Ethernet8]": "twice"} {
+		_, err = parse("ports: " + list)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// Guaranteed and largest rates and WRR of SONiC are keys of the switch, and come
+// back from export as they were.
+func TestSonicSchedulers(t *testing.T) {
+	text := `{"DEVICE_METADATA": {"localhost": {"hwsku": "Arista-7060CX-32S"}},
+ "SCHEDULER": {"s.0": {"type": "WRR", "weight": "14"}, "s.1": {"type": "WRR", "weight": "15", "cir": "1250000000", "cbs": "8192", "pir": "6250000000", "pbs": "16384"},
+   "s.2": {"type": "STRICT", "cir": "125000000", "meter_type": "bytes"}},
+ "QUEUE": {"Ethernet0,Ethernet4|0": {"scheduler": "s.0"}, "Ethernet0,Ethernet4|3": {"scheduler": "s.1"}, "Ethernet0,Ethernet4|6": {"scheduler": "s.2"}}}`
+	im, err := scenarios.ImportSonic([]switchconf.File{{Name: "x.json", Data: []byte(text)}}, switchconf.Options{})
+	require.NoError(t, err)
+	c := im.Switch.Scheduler
+	assert.Equal(t, map[int]scenarios.ShapeSpec{3: {Rate: 10 * sim.Gbps, Burst: 8192}, 6: {Rate: sim.Gbps}}, c.Floor)
+	assert.Equal(t, map[int]scenarios.ShapeSpec{3: {Rate: 50 * sim.Gbps, Burst: 16384}}, c.Shape)
+	assert.Zero(t, c.Quantum)
+	assert.Equal(t, map[int]int{0: 14, 3: 15}, c.Weights)
+	for _, f := range im.Fields {
+		if f.Table == "SCHEDULER" {
+			assert.Equal(t, "used", f.Status, "%s %s", f.Key, f.Field)
+		}
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.json"), []byte(text), 0o666))
+	spec, err := scenarios.ParseSet(filepath.Join(dir, "s.yaml"), []byte("topology: {star: {hosts: 2, rate: 100Gbps}}\ntraffic: [{incast: {receiver: h0}}]\nswitch: {sonic: {files: [x.json]}}\n"), nil)
+	require.NoError(t, err)
+	sw, _, err := scenarios.ExportSwitch(spec, "", "")
+	require.NoError(t, err)
+	s := sw.Scheduler(sw.Ports[0].Queue(3).Scheduler.V)
+	require.NotNil(t, s)
+	assert.Equal(t, switchconf.WRR, s.Type.V)
+	assert.Equal(t, []any{15, 10 * sim.Gbps, sim.Bytes(8192), 50 * sim.Gbps, sim.Bytes(16384)}, []any{s.Weight.V, s.Min.V, s.MinBurst.V, s.Max.V, s.MaxBurst.V})
+}

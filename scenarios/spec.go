@@ -35,6 +35,7 @@ type Spec struct {
 	Faults      []FaultSpec   `key:"faults" doc:"what goes wrong: faults of the catalogue with their parameters"`
 	Expect      []string      `key:"expect" doc:"expectations over metrics.json, for example packets.dropped.lossless == 0"`
 	Without     []string      `key:"without" doc:"settings (path=value, as after --set) that take the phenomenon away: with them an expectation must fail, see rdmasim test --without; empty = without the faults"`
+	Report      ReportSpec    `key:"report" doc:"what the report of the run shows first"`
 	Long        bool          `key:"long" doc:"true: rdmasim test --short leaves it out"`
 	Compat      string        `key:"compat" oneof:"none,hpcc" doc:"hpcc: the arithmetic and the rules of the HPCC ns-3 model"`
 	Dir         string        `key:"-"` // directory of the file, for files that it names
@@ -43,6 +44,11 @@ type Spec struct {
 	source   *source    // where the values stand; nil for a spec made by code
 	hpccCase *hpcc.Case // of a scenario in the format of the HPCC model
 	left     []string   // what a foreign file says and the scenario does not
+}
+
+// ReportSpec is the preset of the report: which figures a scenario is about.
+type ReportSpec struct {
+	Figures []string `key:"figures" doc:"names of figures that come first, in this order; rdmasim list figures"`
 }
 
 // Member is one entry of a catalogue with its parameters.
@@ -141,10 +147,11 @@ type ECNRateSpec struct {
 type SchedulerSpec struct {
 	Strict  []int       `key:"strict" range:"0..7" doc:"priorities served first, the highest number first"`
 	Weights map[int]int `key:"weights" keys:"0..7" range:"1..127" doc:"DWRR weights of the others, default 1"`
-	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: one packet per turn"`
+	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: WRR, a weight is the packets of a turn"`
 
 	Groups []ETSGroupSpec    `key:"groups" doc:"ETS groups: queues that share a part of the link"`
 	Shape  map[int]ShapeSpec `key:"shape" keys:"0..7" doc:"largest rate per queue"`
+	Floor  map[int]ShapeSpec `key:"guarantee" keys:"0..7" doc:"guaranteed rate per queue: one that is below it goes before all that are not; SONiC's cir"`
 	Port   ShapeSpec         `key:"port" doc:"largest rate of the port as a whole; rate 0bps: that of the link"`
 }
 
@@ -177,6 +184,8 @@ type NICSpec struct {
 	Host          HostSpec        `key:"host" doc:"what the host's software takes, nothing by default"`
 	IRN           IRNSpec         `key:"irn" doc:"selective repeat"`
 	MaxRDAtomic   int             `key:"max_rd_atomic" range:"1..16" doc:"READs and atomics that a queue pair has outstanding"`
+	Setup         SetupSpec       `key:"setup" doc:"how connections come to be"`
+	ReadFeedback  string          `key:"read_feedback" oneof:"auto,none" doc:"auto: where congestion control lives on ACKs, READ responses are answered by feedback; none: such a responder is not controlled"`
 	RetryCount    int             `key:"retry_count" range:"0..7" doc:"timeouts in a row before a queue pair fails"`
 	RNRTimer      int             `key:"rnr_timer" range:"0..31" doc:"code of the RNR NAK timer"`
 	RNRRetry      int             `key:"rnr_retry" range:"0..7" doc:"RNR NAKs in a row before a queue pair fails; 7 = never"`
@@ -189,12 +198,26 @@ type NICSpec struct {
 	NackInterval  sim.Duration    `key:"nack_interval" doc:"repeat a NAK for the same packet after this time; 0s = once per episode"`
 }
 
+// SetupSpec says how connections come to be.
+type SetupSpec struct {
+	Method  string       `key:"method" oneof:"none,cm" doc:"none: they are there when they are asked for; cm: REQ, REP and RTU of connection management go over the fabric, and data waits for them"`
+	Timeout sim.Duration `key:"timeout" doc:"cm: a REQ is repeated after this time"`
+	Retries int          `key:"retries" range:"0..15" doc:"cm: so often; then what waits for the connection ends with IBV_WC_RESP_TIMEOUT_ERR"`
+	Accept  sim.Duration `key:"accept" doc:"cm: what a host takes to accept one connection, one after the other"`
+}
+
 // HostSpec is what a host's software takes: one core posts and polls.
 type HostSpec struct {
 	Post       sim.Duration `key:"post" doc:"time of the core to post a request"`
 	Doorbell   sim.Duration `key:"doorbell" doc:"from the end of posting until the NIC has the request"`
 	Poll       sim.Duration `key:"poll" doc:"time of the core to take a completion"`
 	Moderation sim.Duration `key:"moderation" doc:"a first completion waits so long for others before the host hears of them"`
+
+	Bus          Member    `key:"bus" catalogue:"bus" doc:"between NIC and memory: one bus of the catalogue with its parameters"`
+	Contexts     Member    `key:"contexts" catalogue:"nic_cache" doc:"what the NIC keeps of its queue pairs' contexts (QPC)"`
+	Translations Member    `key:"translations" catalogue:"nic_cache" doc:"what the NIC keeps of the translations of memory (MTT)"`
+	Page         sim.Bytes `key:"page" doc:"memory that one translation stands for"`
+	Memory       sim.Bytes `key:"memory" doc:"registered memory that messages lie in, anywhere, for translations"`
 }
 
 // IRNSpec are the parameters of recovery selective_repeat.

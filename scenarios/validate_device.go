@@ -114,8 +114,8 @@ func (s *Spec) checkNIC(n *NICSpec, path string) error {
 		return s.errorAt(path+".irn.rto_high", n.IRN.RTOHigh.String(), "want 0s < rto_low (%v) <= rto_high", n.IRN.RTOLow)
 	case !n.IRN.BDP.Auto && n.IRN.BDP.Value < payload:
 		return s.errorAt(path+".irn.bdp", n.IRN.BDP.Value.String(), "is less than a packet of %v: nothing could be sent", payload)
-	case n.Drain > 0 && n.RxBuffer <= 0:
-		return s.errorAt(path+".rx_buffer", n.RxBuffer.String(), "want more than 0B where drain is limited")
+	case (n.Drain > 0 || n.Host.slows()) && n.RxBuffer <= 0:
+		return s.errorAt(path+".rx_buffer", n.RxBuffer.String(), "want more than 0B where drain, bus or caches make packets wait")
 	case !n.RxXoff.Auto && n.RxXoff.Value > n.RxBuffer:
 		return s.errorAt(path+".rx_xoff", n.RxXoff.Value.String(), "is more than rx_buffer, %v", n.RxBuffer)
 	case n.Window > 0 && n.Window < payload:
@@ -123,7 +123,7 @@ func (s *Spec) checkNIC(n *NICSpec, path string) error {
 	case n.Window > 0 && n.Window < payload*sim.Bytes(n.AckEvery):
 		return s.errorAt(path+".window", n.Window.String(), "is less than ack_every, %d packets of %v: the sender would wait for an ACK that the receiver does not send", n.AckEvery, payload)
 	}
-	return nil
+	return s.checkHost(&n.Host, path+".host")
 }
 
 // maxFrame bounds sizes that a scenario gives frames: that of an IPv4 packet.

@@ -66,7 +66,7 @@ func TestImpossibleValues(t *testing.T) {
 		{"nic.retry_count=8", "nic.retry_count: 8: want 0..7"},
 		{"nic.rnr_retry=8", "nic.rnr_retry: 8: want 0..7"},
 		{"nic.encapsulation=gre", "nic.encapsulation: gre: want one of none, vlan, ipv6, vxlan"},
-		{"nic={drain: 1Gbps, rx_buffer: 0B}", "nic.rx_buffer: 0B: want more than 0B where drain is limited"},
+		{"nic={drain: 1Gbps, rx_buffer: 0B}", "nic.rx_buffer: 0B: want more than 0B where drain, bus or caches make packets wait"},
 		{"nic.rx_xoff=2MiB", "nic.rx_xoff: 2MiB: is more than rx_buffer, 1MiB"},
 		{"nic.window=1KB", "nic.window: 1KB: is less than a packet of 1KiB: nothing could be sent"},
 		{"nic.window=4KiB", "nic.window: 4KiB: is less than ack_every, 16 packets of 1KiB"},

@@ -4,7 +4,7 @@ import "rdmasim/sim"
 
 // CMParams are what rdma_conn_param says.
 type CMParams struct {
-	Private                   []byte // at most 56 bytes with a request, 196 with an answer
+	Private                   []byte // at most 56 bytes with a request, 196 with an answer, 148 with a rejection
 	ResponderResources, Depth uint8  // READs and atomics that this side answers, and has outstanding
 	RetryCount, RNRRetry      uint8
 	AckTimeout, MinRNRTimer   uint8

@@ -21,7 +21,7 @@ import (
 
 func newHW(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "hw", Short: "Real NICs: devices, runs with real queue pairs, a lab in a guest"}
-	cmd.AddCommand(newHWDevices(a), newHWDoctor(a), newHWPing(a), newHWRun(a), newHWClean(a), newHWGuard(), newHWVM(a))
+	cmd.AddCommand(newHWDevices(a), newHWDoctor(a), newHWPing(a), newHWRun(a), newHWAcceptance(a), newHWBridge(a), newHWAgent(a), newHWClean(a), newHWGuard(), newHWVM(a))
 	return cmd
 }
 
@@ -87,11 +87,17 @@ measured.
 
 Hosts of the scenario are devices: by default those of this machine in order, or
 as --device says. Traffic within one device is refused: it would be looped back
-inside and never cross a queue or a wire.`
+inside and never cross a queue or a wire.
+
+With --host the devices are those of several machines: an agent is started on each,
+by ssh unless --via says otherwise, and spoken with over its standard input and
+output. Faults act at the machine of the interface.`
 
 func newHWRun(a *app) *cobra.Command {
 	f := &runFlags{}
 	var o hardware.Options
+	var hosts []string
+	var via string
 	cmd := &cobra.Command{
 		Use:               "run SCENARIO",
 		Short:             "Run a scenario with real queue pairs",
@@ -105,6 +111,8 @@ func newHWRun(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.noReport, "no-report", false, "leave the data and draw nothing")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no summary")
 	cmd.Flags().StringArrayVar(&o.Devices, "device", nil, "`HOST=DEVICE`: which device a host of the scenario is (repeatable)")
+	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`HOST=MACHINE/DEVICE`: a host is a device of another machine, on which an agent is started (repeatable)")
+	cmd.Flags().StringVar(&via, "via", hardware.DefaultVia, "`COMMAND` that starts an agent, without a shell; {} is the machine")
 	cmd.Flags().BoolVar(&o.Poll, "poll", false, "spin on the completion queues instead of waiting for events")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print every command that would change this host, and change nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -112,26 +120,41 @@ func newHWRun(a *app) *cobra.Command {
 		if err != nil {
 			return inputError(err)
 		}
-		o.Log = a.stderr
+		o.Log, o.Version = a.stderr, version()
 		if o.DryRun {
 			o.Log = a.stdout
 		}
 		if o.Out, err = runDirectory(f.out, spec.Name); err != nil {
 			return inputError(err)
 		}
-		return a.runHardware(cmd.Context(), spec, f, o)
+		var places []hardware.Place
+		for _, h := range hosts {
+			p, err := hardware.ParsePlace(h)
+			if err != nil {
+				return inputError(err)
+			}
+			places = append(places, p)
+		}
+		if len(places) > 0 && len(o.Devices) > 0 {
+			return inputError(errors.New("--host and --device: give one of both"))
+		}
+		return a.runHardware(cmd.Context(), spec, f, o, func(ctx context.Context) (*scenarios.Result, error) {
+			if len(places) > 0 {
+				return hardware.RunRemote(ctx, spec, o, places, via)
+			}
+			return hardware.Run(ctx, spec, o)
+		})
 	}
 	return cmd
 }
 
 // runHardware is `rdmasim hw run`.
-func (a *app) runHardware(ctx context.Context, spec *scenarios.Spec, f *runFlags, o hardware.Options) error {
-	o.Version = version()
+func (a *app) runHardware(ctx context.Context, spec *scenarios.Spec, f *runFlags, o hardware.Options, run func(context.Context) (*scenarios.Result, error)) error {
 	ctx, stop := a.interrupts(ctx, func() {
 		fmt.Fprintln(a.stderr, "rdmasim: interrupted: undoing what was changed and keeping what was measured; interrupt again to stop at once")
 	})
 	defer stop()
-	r, err := hardware.Run(ctx, spec, o)
+	r, err := run(ctx)
 	if input := new(scenarios.InputError); errors.As(err, &input) {
 		return inputError(err)
 	}

@@ -40,7 +40,7 @@ func newHWDoctor(a *app) *cobra.Command {
 		if !slices.Contains([]netem.Profile{netem.Lossless, netem.SemiLossless, netem.Lossy}, p) {
 			return inputError(fmt.Errorf("--profile %s: want lossless, semi-lossless or lossy", profile))
 		}
-		findings, err := netem.Doctor("/", p)
+		findings, err := netem.Doctor(cmd.Context(), netem.DoctorOptions{Root: "/", Profile: p, Runner: netem.Exec{}})
 		if err != nil {
 			return runError(err)
 		}

@@ -69,20 +69,25 @@ var law = []article{
 	{pkg: "scenarios/hpcc", may: []string{"sim", "fabric/ecmp"}, reason: "a foreign format is read into plain values and builds nothing", model: true},
 	{pkg: "scenarios/library", reason: "the library is files"},
 	{pkg: "scenarios/reference", may: []string{"sim", "sim/trace", "scenarios", "scenarios/hpcc", "reports/metric"}, reason: "a comparison runs scenarios, reads their metrics and the files of others"},
-	{pkg: "scenarios/sweep", may: []string{"sim", "sim/stat", "scenarios", "reports/metric"}, reason: "a sweep runs scenarios and reads their metrics"},
-	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "scenarios", "scenarios/sweep", "reports/metric"}, reason: "tuning runs scenarios and reads their metrics"},
+	{pkg: "scenarios/sweep", may: []string{"sim", "sim/stat", "sim/trace", "scenarios", "reports/metric"}, reason: "a sweep runs scenarios and reads their metrics"},
+	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "sim/trace", "scenarios", "scenarios/sweep", "reports/metric", "reports/tuning"}, reason: "tuning runs scenarios and reads their metrics"},
 
 	{pkg: "scenarios/hardware", may: []string{"sim", "sim/trace", "fabric/topology", "verbs", "verbs/ibv", "fabric/netem", "scenarios", "scenarios/workload", "scenarios/fault"}, reason: "a run on real queue pairs builds no simulated fabric"},
+	{pkg: "scenarios/calibrate", may: []string{"congestion", "sim", "sim/trace", "sim/stat", "scenarios"}, reason: "a fit simulates scenarios and reads run directories, whatever made them"},
 	{pkg: "scenarios/hardware/guest", reason: "a machine to test on knows nothing of what is tested"},
 	{pkg: "scenarios/validation", may: append([]string{"fabric/capture", "fabric/switchconf", "congestion/fluid", "scenarios", "scenarios/library", "reports/metric"}, allModels...), reason: "validation runs scenarios, reads their metrics, and compares with closed forms"},
 
+	{pkg: "scenarios/closedform", may: []string{"sim", "congestion", "congestion/fluid", "scenarios", "reports/tuning"}, reason: "closed forms see a scenario, and not a run of it"},
+
 	{pkg: "reports", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/page"}, reason: reportsReason},
 	{pkg: "reports/metric", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
-	{pkg: "reports/figure", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric"}, reason: reportsReason},
-	{pkg: "reports/page", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure"}, reason: reportsReason},
-	{pkg: "reports/reporttest", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
+	{pkg: "reports/tuning", may: []string{"sim", "sim/trace", "sim/stat"}, reason: reportsReason},
+	{pkg: "reports/credibility", may: []string{"sim", "sim/trace", "sim/stat", "reports/tuning"}, reason: reportsReason},
+	{pkg: "reports/figure", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/tuning"}, reason: reportsReason},
+	{pkg: "reports/page", may: []string{"sim", "sim/trace", "sim/stat", "reports/metric", "reports/figure", "reports/tuning"}, reason: reportsReason},
+	{pkg: "reports/reporttest", may: []string{"sim", "sim/trace", "sim/stat", "reports/tuning"}, reason: reportsReason},
 
-	{pkg: "cmd/rdmasim", may: append([]string{"fabric/netem", "scenarios/hardware", "scenarios/hardware/guest", "scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/validation", "fabric/capture", "fabric/capture/analysis", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page"}, allModels...), reason: "commands stand on scenarios and reports"},
+	{pkg: "cmd/rdmasim", may: append([]string{"scenarios/calibrate", "fabric/netem", "scenarios/hardware", "scenarios/hardware/guest", "scenarios", "scenarios/workload", "scenarios/fault", "scenarios/library", "scenarios/reference", "scenarios/sweep", "scenarios/tune", "scenarios/closedform", "scenarios/validation", "fabric/capture", "fabric/capture/analysis", "fabric/switchconf", "reports", "reports/metric", "reports/figure", "reports/page", "reports/tuning", "reports/credibility"}, allModels...), reason: "commands stand on scenarios and reports"},
 }
 
 // owners are the packages that alone may know a third-party module, by the
@@ -90,7 +95,7 @@ var law = []article{
 var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":               {"scenarios"},
 	"gonum.org/v1/plot":                {"reports/figure"},
-	"gonum.org/v1/gonum":               {"reports/figure", "congestion/fluid", "sim/stat"},
+	"gonum.org/v1/gonum":               {"scenarios/calibrate", "reports/figure", "congestion/fluid", "sim/stat", "scenarios/tune"},
 	"github.com/google/gopacket":       {"fabric/capture"},
 	"github.com/parquet-go/parquet-go": {"sim/trace"},
 	"github.com/spf13/cobra":           {"cmd/rdmasim"},

@@ -22,6 +22,9 @@ func writeCapture(w io.Writer, s *analysis.Summary, dir, page string) {
 	out.printf("%s frames, %s, in %s\n\n", grouped(int64(f.Total)), metric.Format(float64(f.Bytes), metric.Bytes), metric.Format(s.Duration, metric.Seconds))
 	out.row("frames", frameText(f))
 	out.row("ICRC", fmt.Sprintf("%s valid, %s invalid%s", grouped(int64(s.ICRC.Valid)), grouped(int64(s.ICRC.Invalid)), more(s.ICRC.Absent, "not captured")))
+	if len(s.Connections) > 0 {
+		out.row("connections", connectionText(s.Connections))
+	}
 	out.row("round trip", spreadText(s.RTT))
 	out.row("CNP", cnpText(s))
 	out.row("pause", pauseText(s))
@@ -74,6 +77,26 @@ func spreadText(s *analysis.Spread) string {
 		text += fmt.Sprintf(", p50 %s, p99 %s", t(*s.P50), t(*s.P99))
 	}
 	return text + ", max " + t(s.Max)
+}
+
+// connectionText tells of the connections that the capture saw being made.
+func connectionText(list []analysis.Connection) string {
+	count := map[string]int{}
+	again, longest := uint64(0), 0.0
+	for i := range list {
+		c := &list[i]
+		count[c.State]++
+		again += c.Requests - min(c.Requests, 1)
+		if c.Setup != nil {
+			longest = max(longest, *c.Setup)
+		}
+	}
+	text := fmt.Sprintf("%s asked for, %s made", grouped(int64(len(list))), grouped(int64(count["made"]+count["closed"])))
+	if longest > 0 {
+		text += fmt.Sprintf(" within %s", metric.Format(longest, metric.Seconds))
+	}
+	return text + more(uint64(count["closed"]), "closed again") + more(uint64(count["rejected"]), "rejected") +
+		more(uint64(count["asked"]), "not answered") + more(again, "REQs repeated")
 }
 
 func cnpText(s *analysis.Summary) string {

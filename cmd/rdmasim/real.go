@@ -11,6 +11,7 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/topology"
 	"rdmasim/reports"
+	figures "rdmasim/reports/figure"
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios"
@@ -25,7 +26,7 @@ import (
 // realProduct wires the commands to the packages below.
 func realProduct() product {
 	return product{
-		load:     scenarios.Load,
+		load:     realLoad,
 		run:      realRun,
 		estimate: realEstimate,
 		deadlock: scenarios.CheckDeadlock,
@@ -55,6 +56,7 @@ func realProduct() product {
 				members("formats", topology.Importers),
 				members("baselines", scenarios.Baselines),
 				switchTests(),
+				members("figures", figures.Figures),
 			}
 		},
 		validate:       validation.Run,
@@ -80,6 +82,9 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 		return nil, inputError(err)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := estimateInto(r.Dir, spec); err != nil {
 		return nil, err
 	}
 	failed, err := judgeRun(r.Dir, spec.Expect)
@@ -143,7 +148,11 @@ func judgeRun(dir string, expect []string) (failed int, err error) {
 
 // realPage draws the report of a run directory.
 func realPage(dir string) (string, error) {
-	if err := page.Write(dir); err != nil {
+	write := page.Write
+	if page.IsTune(dir) {
+		write = page.WriteTune
+	}
+	if err := write(dir); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, page.Dir, "index.html"), nil

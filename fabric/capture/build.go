@@ -19,9 +19,10 @@ type Packet struct {
 	SrcPort, DstPort uint16 // destination 0 = 4791
 	BTH              BTH
 	Ext              Extended
-	Payload          int  // bytes, padding excluded
-	Fill             byte // of which each is this plus its index; 0 with Zero
-	Zero             bool // the payload is all zero
+	Payload          int    // bytes, padding excluded
+	Fill             byte   // of which each is this plus its index; 0 with Zero
+	Zero             bool   // the payload is all zero
+	Body             []byte // the payload, instead of Fill and Zero; Payload is its length
 	VXLAN            *Tunnel
 }
 
@@ -81,7 +82,9 @@ func (p *Packet) Append(b []byte) ([]byte, error) {
 	b = p.Ext.encode(set, b)
 	n = len(b)
 	b = append(b, make([]byte, body)...)
-	if !p.Zero && p.BTH.Opcode != OpcodeCNP {
+	if p.Body != nil {
+		copy(b[n:n+body], p.Body)
+	} else if !p.Zero && p.BTH.Opcode != OpcodeCNP {
 		for i := range p.Payload {
 			b[n+i] = p.Fill + byte(i)
 		}

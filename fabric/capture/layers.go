@@ -156,7 +156,11 @@ func decodeTransport(data []byte, p gopacket.PacketBuilder) error {
 		return errors.New("ICRC is cut off")
 	}
 	end := len(body) - SizeICRC
-	if keep := end - int(l.Pad); keep > 0 {
+	cm := &CMLayer{}
+	if l.DestQP == GSI && l.Opcode == OpcodeUDSendOnly && end >= SizeMAD && cm.decodeMAD(body) {
+		cm.Contents = body[:SizeMAD]
+		p.AddLayer(cm)
+	} else if keep := end - int(l.Pad); keep > 0 {
 		payload := gopacket.Payload(body[:keep])
 		p.AddLayer(&payload)
 		p.SetApplicationLayer(&payload)

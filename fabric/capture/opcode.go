@@ -65,6 +65,10 @@ const (
 	OpcodeRCSendOnly   Opcode = 0x04
 	OpcodeRCWriteOnly  Opcode = 0x0a
 	OpcodeRCWriteFirst Opcode = 0x06
+	// OpcodeReadFeedback is what a simulated NIC sends for READ responses where
+	// congestion control lives on ACKs: the first of those that the standard
+	// leaves to manufacturers. It has an AETH.
+	OpcodeReadFeedback Opcode = 0xc0
 )
 
 // Verb is what an opcode does, by the kind of message it is part of.
@@ -195,6 +199,10 @@ func describe(o Opcode) OpcodeInfo {
 	info := OpcodeInfo{Transport: t, Verb: VerbUnknown, Place: Only}
 	if o == OpcodeCNP {
 		return OpcodeInfo{Name: "Congestion Notification", Transport: t, Verb: VerbCNP, Place: Only}
+	}
+	if o == OpcodeReadFeedback {
+		info.Ext = ExtAETH
+		return info
 	}
 	if low >= operations {
 		return info

@@ -58,6 +58,7 @@ type synth struct {
 	packet    Packet
 	tunnel    Tunnel
 	tag       VLAN
+	mad       []byte
 }
 
 // append appends the frame of a packet between two ports, without FCS.
@@ -97,6 +98,9 @@ func (s *synth) append(b []byte, m *packet.Packet, src, dst [6]byte) ([]byte, er
 		p.Ext.AETH = AETH{Syndrome(m.Ext & packet.SyndromeMask), m.Aux}
 		if m.IsResponse() {
 			p.BTH.Opcode = OpcodeAtomicAck
+			if verbs.Opcode(m.Op()) == verbs.OpRead {
+				p.BTH.Opcode, p.Ext.AETH.MSN = OpcodeReadFeedback, 0
+			}
 		}
 	case packet.CNP:
 		p.BTH = BTH{Opcode: OpcodeCNP, Migrated: true, BECN: true, PKey: DefaultPKey, DestQP: dstQP}
@@ -143,6 +147,10 @@ var verbsOf = [...]struct {
 
 // data fills in what a packet of a message carries: see packet's wire.go.
 func (s *synth) data(p *Packet, m *packet.Packet, srcQP uint32) {
+	if m.DstQP == packet.GSI && m.Service() == packet.ServiceUD && m.Ext != 0 {
+		s.management(p, m)
+		return
+	}
 	place := Place(0)
 	if m.Flags&packet.FlagFirst != 0 {
 		place |= First
@@ -170,6 +178,34 @@ func (s *synth) data(p *Packet, m *packet.Packet, srcQP uint32) {
 	p.Ext.AtomicETH = AtomicETH{VirtualAddress: s.address(srcQP), RKey: DefaultKey + srcQP}
 	p.Ext.ImmDt.Data, p.Ext.IETH.RKey = m.Ext, m.Ext
 	p.Ext.DETH = DETH{QKey: m.Aux, SrcQP: srcQP}
+}
+
+// servicePort is the port of the first application: that of perftest.
+const servicePort = 18515
+
+// management fills in a message of connection management, as librdmacm sends it:
+// the asking side's queue pair names the connection on both sides.
+func (s *synth) management(p *Packet, m *packet.Packet) {
+	kind := CMKind(m.Ext & (1<<packet.CMShift - 1))
+	asks := kind == CMReq || kind == CMRtu || kind == CMDreq
+	asker := m.Src
+	if !asks {
+		asker = m.Dst
+	}
+	ours, theirs := m.Aux, packet.Accepted(asker, m.Aux)
+	if !asks {
+		ours, theirs = theirs, ours
+	}
+	c := CM{Kind: kind, Transaction: uint64(asker)<<32 | uint64(m.Aux), Local: ours, Remote: theirs, QPN: ours, Reason: uint16(m.Ext >> packet.CMShift),
+		ResponderRes: 16, InitiatorDepth: 16, RetryCount: 7, RNRRetry: 7, AckTimeout: 14, ResponseTimeout: 20, MaxRetries: 15, PathMTU: uint8(m.Quanta),
+		Service: serviceIP | servicePort + uint64(m.Classes), Src: p.Src, Dst: p.Dst, SrcPort: m.SrcPort}
+	if kind == CMDreq {
+		c.QPN = theirs
+	}
+	s.mad = c.AppendMAD(s.mad[:0])
+	p.Body = s.mad
+	p.BTH.Opcode, p.BTH.DestQP = OpcodeUDSendOnly, GSI
+	p.Ext.DETH = DETH{QKey: QKeyGSI, SrcQP: GSI}
 }
 
 // address is where the messages of a queue pair go: to a buffer of its own.

@@ -1,12 +1,11 @@
 package netem
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // Severity of a finding.
@@ -41,20 +40,28 @@ const (
 	Lossy        Profile = "lossy"
 )
 
-// Doctor looks at a host, whose files are below root, and says what stands in
-// the way of RoCE and what to do about it. It changes nothing.
-func Doctor(root string, profile Profile) ([]Finding, error) {
-	devices, err := ReadDevices(root)
+// DoctorOptions say where to look.
+type DoctorOptions struct {
+	Root    string  // of the files, "/" for this host
+	Profile Profile // what the fabric means to be
+	Runner  Runner  // for dcb and mlnx_qos; nil = neither is asked
+}
+
+// Doctor looks at a host and says what stands in the way of RoCE and what to do
+// about it. It changes nothing.
+func Doctor(ctx context.Context, o DoctorOptions) ([]Finding, error) {
+	devices, err := ReadDevices(o.Root)
 	if err != nil {
 		return nil, err
 	}
-	d := &doctor{root: root, profile: profile}
+	d := &doctor{root: o.Root, profile: o.Profile, runner: o.Runner}
 	if len(devices) == 0 {
 		d.add("no-device", Fault, "host", "there is no RDMA device", "load the driver of the NIC (mlx5_ib, bnxt_re, irdma); without one: rdma link add rxe0 type rxe netdev IF for Soft-RoCE, or rdmasim hw vm")
 	}
 	for i := range devices {
-		d.device(&devices[i])
+		d.device(ctx, &devices[i])
 	}
+	d.differentMTUs(devices)
 	d.host()
 	return d.list, nil
 }
@@ -62,6 +69,7 @@ func Doctor(root string, profile Profile) ([]Finding, error) {
 type doctor struct {
 	root    string
 	profile Profile
+	runner  Runner
 	list    []Finding
 }
 
@@ -69,25 +77,41 @@ func (d *doctor) add(id string, s Severity, where, what, remedy string) {
 	d.list = append(d.list, Finding{id, s, where, what, remedy})
 }
 
-func (d *doctor) device(dev *Device) {
+// path joins names below the root.
+func (d *doctor) path(names ...string) string {
+	return filepath.Join(append([]string{d.root}, names...)...)
+}
+
+func (d *doctor) device(ctx context.Context, dev *Device) {
 	for i := range dev.Ports {
 		d.port(dev, &dev.Ports[i])
 	}
-	d.add("versions", Note, dev.Name, fmt.Sprintf("driver %s, firmware %s", orWord(dev.Driver), orWord(dev.Firmware)), "")
+	d.versions(dev)
+	d.netdev(dev)
 	if dev.Software {
 		d.add("software-device", Note, dev.Name, "a software device: correct, slow, and without PFC, CNP and congestion control, which are not measured on it", "")
+		return
 	}
-	d.netdev(dev)
 	d.numa(dev)
-	if !dev.Software {
-		d.congestion(dev)
+	d.pci(dev)
+	d.dcb(ctx, dev)
+}
+
+func (d *doctor) versions(dev *Device) {
+	text := fmt.Sprintf("driver %s, firmware %s", orWord(dev.Driver), orWord(dev.Firmware))
+	if v := value(d.path("sys/module", dev.Driver), "version"); dev.Driver != "" && v != "" {
+		text += ", module version " + v
 	}
+	if board := value(d.path("sys/class/infiniband", dev.Name), "board_id"); board != "" {
+		text += ", board " + board
+	}
+	d.add("versions", Note, dev.Name, text, "")
 }
 
 func (d *doctor) port(dev *Device, p *Port) {
 	where := fmt.Sprintf("%s port %d", dev.Name, p.Number)
 	if !strings.Contains(p.State, "ACTIVE") {
-		d.add("port-down", Fault, where, "the port is "+orWord(p.State), "ip link set dev "+dev.Netdev+" up; check the cable and the speed at both ends")
+		d.add("port-down", Fault, where, "the port is "+orWord(p.State), "ip link set dev "+orIF(dev.Netdev)+" up; check the cable and the speed at both ends")
 	}
 	if p.LinkLayer != "Ethernet" {
 		d.add("link-layer", Note, where, "the link layer is "+orWord(p.LinkLayer)+": this is no RoCE port", "")
@@ -97,22 +121,29 @@ func (d *doctor) port(dev *Device, p *Port) {
 		d.add("gid", Good, where, fmt.Sprintf("RoCEv2 address %s at index %d", g.Address(), g.Index), "")
 		return
 	}
-	d.add("gid", Fault, where, "the table has no RoCEv2 entry with an IPv4 address; entries follow the addresses of the interface", "ip addr add ADDRESS/LEN dev "+dev.Netdev)
+	d.add("gid", Fault, where, "the table has no RoCEv2 entry with an IPv4 address; entries follow the addresses of the interface", "ip addr add ADDRESS/LEN dev "+orIF(dev.Netdev))
 }
 
 // roceMTU is the Ethernet MTU that a path MTU of 4096 needs: headers of IPv6,
 // UDP, BTH, RETH and ICRC beside it. More is harmless.
 const roceMTU = 4096 + 40 + 8 + 12 + 16 + 4
 
+// mtu reads the MTU of an interface, 0 if it cannot be read.
+func (d *doctor) mtu(dev string) int {
+	n, err := strconv.Atoi(value(d.path("sys/class/net", dev), "mtu"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 func (d *doctor) netdev(dev *Device) {
 	if dev.Netdev == "" {
 		return
 	}
-	base := filepath.Join(d.root, "sys/class/net", dev.Netdev)
-	mtu, err := strconv.Atoi(value(base, "mtu"))
-	switch {
-	case err != nil:
-		d.add("mtu", Unknown, dev.Netdev, "the MTU cannot be read", "")
+	switch mtu := d.mtu(dev.Netdev); {
+	case mtu == 0:
+		d.add("mtu", Unknown, dev.Netdev, "the MTU cannot be read", "cat /sys/class/net/"+dev.Netdev+"/mtu")
 	case mtu < roceMTU:
 		d.add("mtu", Warning, dev.Netdev, fmt.Sprintf("MTU %d: a path MTU of 4096 needs %d; the port falls back to a smaller one", mtu, roceMTU), fmt.Sprintf("ip link set dev %s mtu 4200 or more, at both ends and on every switch between", dev.Netdev))
 	default:
@@ -120,62 +151,33 @@ func (d *doctor) netdev(dev *Device) {
 	}
 }
 
-func (d *doctor) numa(dev *Device) {
-	if dev.NUMA < 0 {
-		return
-	}
-	cpus := value(filepath.Join(d.root, "sys/devices/system/node", "node"+strconv.Itoa(dev.NUMA)), "cpulist")
-	d.add("numa", Note, dev.Name, fmt.Sprintf("on NUMA node %d, CPUs %s", dev.NUMA, orWord(cpus)), "pin pollers and memory there: numactl --cpunodebind --membind="+strconv.Itoa(dev.NUMA))
-}
-
-// congestion looks at DCQCN of mlx5: the vendor's driver shows it below the
-// interface, the kernel's own below debugfs.
-func (d *doctor) congestion(dev *Device) {
-	base := filepath.Join(d.root, "sys/class/net", dev.Netdev, "ecn")
-	if _, err := os.Stat(base); err != nil {
-		d.add("dcqcn", Unknown, dev.Netdev, "the driver does not show whether it reacts to ECN", "mlx5 with the kernel's driver: /sys/kernel/debug/mlx5/*/cc_params")
-		return
-	}
-	for _, side := range []struct{ dir, what string }{{"roce_np", "sends CNPs"}, {"roce_rp", "slows down on CNPs"}} {
-		on := value(base, side.dir+"/enable/3")
-		switch on {
-		case "1":
-			d.add("dcqcn", Good, dev.Netdev, side.what+" on priority 3", "")
-		default:
-			d.add("dcqcn", Warning, dev.Netdev, "it never "+side.what+" on priority 3", fmt.Sprintf("echo 1 > /sys/class/net/%s/ecn/%s/enable/3", dev.Netdev, side.dir))
+// differentMTUs compares the interfaces of RoCE devices: path MTUs that differ
+// between two ends of a connection end in REM_INV_REQ_ERR or RETRY_EXC_ERR.
+func (d *doctor) differentMTUs(devices []Device) {
+	var list []string
+	seen := map[int]bool{}
+	for i := range devices {
+		if mtu := d.mtu(devices[i].Netdev); devices[i].Netdev != "" && mtu > 0 {
+			list = append(list, fmt.Sprintf("%s %d", devices[i].Netdev, mtu))
+			seen[mtu] = true
 		}
 	}
-}
-
-func (d *doctor) host() {
-	var r syscall.Rlimit
-	const memlock = 8 // RLIMIT_MEMLOCK
-	if err := syscall.Getrlimit(memlock, &r); err == nil {
-		if r.Cur < 1<<30 {
-			d.add("memlock", Warning, "process", fmt.Sprintf("may pin %d bytes of memory; registering more fails with ENOMEM", r.Cur), "ulimit -l unlimited, or LimitMEMLOCK=infinity in the unit of the service (vm.max_map_count has nothing to do with it)")
-		} else {
-			d.add("memlock", Good, "process", "may pin 1 GiB of memory or more", "")
-		}
-	}
-	switch g := value(filepath.Join(d.root, "sys/devices/system/cpu/cpu0/cpufreq"), "scaling_governor"); g {
-	case "":
-		d.add("governor", Unknown, "cpu0", "the frequency governor cannot be read", "")
-	case "performance":
-		d.add("governor", Good, "cpu0", "governor performance", "")
-	default:
-		d.add("governor", Warning, "cpu0", "governor "+g+": latencies grow after idle times", "cpupower frequency-set -g performance")
-	}
-	switch d.profile {
-	case Lossy:
-		d.add("pfc", Note, "fabric", "PFC off is right in a lossy design: ECN and retransmission carry the load", "")
-	case Lossless, SemiLossless:
-		d.add("pfc", Unknown, "fabric", "whether PFC is on at the NIC and at the switch is not read from here", "dcb pfc show dev IF; mlnx_qos -i IF; on SONiC: show pfc priority")
+	if len(seen) > 1 {
+		d.add("mtu-differs", Warning, "host", "interfaces of RDMA devices have different MTUs: "+strings.Join(list, ", ")+"; queue pairs need the same path MTU at both ends", "ip link set dev IF mtu 4200 or more on all of them")
 	}
 }
 
 func orWord(s string) string {
 	if s == "" {
 		return "unknown"
+	}
+	return s
+}
+
+// orIF names an interface in a remedy.
+func orIF(s string) string {
+	if s == "" {
+		return "IF"
 	}
 	return s
 }

@@ -14,12 +14,14 @@ package packet
 //	Data  WRITE_IMM SEND_IMM last or only        -         immediate data
 //	Data  SEND_INV          last or only         -         rkey
 //	Data  SEND* of UD       only                 Q_Key     immediate data; DETH source QP is SrcQP
+//	Data  SEND of UD to QP 1 connection mgmt.    QPN       CM attribute, reason from bit 16 on
 //	Data  READ              request              -         RETH length (what is still asked for)
 //	Data  atomic            request              -         -      (operands are not in the packet)
 //	Data  READ|OpResponse   response             -         MSN (first, last and only have an AETH)
 //	Ack   any               acknowledge          MSN       syndrome
 //	Nak   any               acknowledge          MSN       syndrome
 //	Ack   atomic|OpResponse atomic acknowledge   MSN       syndrome
+//	Ack   READ|OpResponse   feedback on responses payload   syndrome (of no standard)
 //	CNP   -                 CNP                  -         -
 //
 // "-" is unspecified: with FlagConnect Aux holds private data, and a packet
@@ -44,6 +46,25 @@ func (p *Packet) IsResponse() bool { return p.Opcode&OpResponse != 0 }
 
 // Service returns the upper three bits of the BTH opcode.
 func (p *Packet) Service() uint8 { return p.Opcode & opService }
+
+// GSI is the queue pair of connection management. Its packets name the queue
+// pair that is to be connected, of the side that asks, in Aux, and their message
+// (an attribute of InfiniBand Architecture, volume 1, chapter 12) in Ext; Classes
+// is the number of the application, Quanta the code of the path MTU.
+const (
+	GSI            = 1
+	CMReq   uint32 = 0x10
+	CMRej   uint32 = 0x12
+	CMRep   uint32 = 0x13
+	CMRtu   uint32 = 0x14
+	CMDreq  uint32 = 0x15
+	CMDrep  uint32 = 0x16
+	CMShift        = 16 // of the reason of a CMRej
+)
+
+// Accepted returns the number that a queue pair has on the wire which a peer's
+// connection has made: of the endpoint and the number that asked for it.
+func Accepted(endpoint int32, qpn uint32) uint32 { return acceptedQPN(endpoint, qpn) }
 
 // Syndromes of acknowledges, in Ext. Source: InfiniBand Architecture, volume 1,
 // tables 43 to 46.

@@ -1,5 +1,7 @@
 package topology
 
+import "math/bits"
+
 // A cyclic buffer dependency is a ring of links in which frames on each wait in
 // a buffer that drains only over the next. With PFC it is what a deadlock needs;
 // whether one comes depends on the traffic. Source: Dally and Seitz,
@@ -122,24 +124,24 @@ const (
 // came from above or from the same tier.
 func (c *cycleSearch) turns() []turn {
 	r, g := c.r, c.r.graph
+	words := (len(c.dests) + 63) / 64
+	above := make([][]uint64, len(g.Nodes)) // by switch: the destinations whose traffic comes from its tier or above
+	for n := range g.Nodes {
+		if g.Nodes[n].Kind == Switch && c.lossless(n) {
+			above[n] = make([]uint64, words)
+		}
+	}
+	for p := range above {
+		if above[p] != nil {
+			c.fromAbove(p, above)
+		}
+	}
 	var out []turn
 	seen := map[turn]bool{}
-	for p := range g.Nodes {
-		if g.Nodes[p].Kind != Switch || !c.lossless(p) {
-			continue
-		}
-		up := upward{r: r, node: p}
-		for _, e := range c.dests {
-			set := r.Next(p, e)
-			if len(set) == 0 || up.all(set) {
-				continue
-			}
-			for _, hop := range set {
-				n := r.Peer(p, hop)
-				if n < 0 || g.Nodes[n].Kind != Switch || g.Nodes[n].Tier > g.Nodes[p].Tier || !c.lossless(n) {
-					continue
-				}
-				for _, h := range r.Next(n, e) {
+	for n := range g.Nodes {
+		for w, bit := range above[n] {
+			for ; bit != 0; bit &= bit - 1 {
+				for _, h := range r.Next(n, c.dests[w*64+bits.TrailingZeros64(bit)]) {
 					q := r.Peer(n, h)
 					if q < 0 || g.Nodes[q].Kind != Switch || g.Nodes[q].Tier < g.Nodes[n].Tier {
 						continue
@@ -155,6 +157,28 @@ func (c *cycleSearch) turns() []turn {
 	return out
 }
 
+// fromAbove notes what a switch sends to switches of its tier or below it.
+func (c *cycleSearch) fromAbove(p int, above [][]uint64) {
+	r, g := c.r, c.r.graph
+	row := r.plainRow(p)
+	up := upward{r: r, node: p}
+	for i, e := range c.dests {
+		if row != nil && up.same(row[r.group[e]]) {
+			continue
+		}
+		set := r.Next(p, e)
+		if len(set) == 0 || up.all(set) {
+			continue
+		}
+		for _, hop := range set {
+			n := r.Peer(p, hop)
+			if n >= 0 && above[n] != nil && g.Nodes[n].Tier <= g.Nodes[p].Tier {
+				above[n][i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+}
+
 // turn is a channel by node and hop.
 type turn struct {
 	node int32
@@ -166,9 +190,20 @@ type turn struct {
 type upward struct {
 	r    *Routes
 	node int
+	id   uint32 // number of a set that leads to higher tiers alone, 0 = none yet
 	last *uint16
 	n    int
 	was  bool
+}
+
+// same reports whether a set, by its number, is the last one that was found to
+// lead to higher tiers alone.
+func (u *upward) same(id uint32) bool {
+	if id == u.id && id != 0 && u.was {
+		return true
+	}
+	u.id = id
+	return false
 }
 
 func (u *upward) all(set []uint16) bool {
@@ -182,4 +217,14 @@ func (u *upward) all(set []uint16) bool {
 		u.was = u.was && q >= 0 && g.Nodes[q].Kind == Switch && g.Nodes[q].Tier > g.Nodes[u.node].Tier
 	}
 	return u.was
+}
+
+// plainRow returns the sets of a switch by group, nil where static routes have a
+// say too.
+func (r *Routes) plainRow(node int) []uint32 {
+	if r.over != nil && r.over.row[node] != nil {
+		return nil
+	}
+	from := int(r.row[node]) * r.groups
+	return r.table[from : from+r.groups]
 }

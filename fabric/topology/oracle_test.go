@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -233,4 +234,51 @@ func sortByPeer(g *Graph, node int, ports []int) {
 	slices.SortFunc(ports, func(x, y int) int {
 		return cmp.Or(cmp.Compare(list[x].Peer, list[y].Peer), cmp.Compare(x, y))
 	})
+}
+
+// Groups are searched from in batches of one word: a mesh of more groups than
+// that, with hosts at two switches and failed links, agrees with the slow twin.
+func TestBatchesOfGroups(t *testing.T) {
+	for seed := uint64(1); seed <= 3; seed++ {
+		x := rand.New(rand.NewPCG(seed, 7))
+		b := NewBuilder("mesh")
+		w := Wire{Rate: DefaultRate, Delay: DefaultDelay}
+		var sw []int
+		for i := range 150 {
+			sw = append(sw, b.AddSwitch(fmt.Sprint("s", i), 1+i%3, -1))
+			if i > 0 {
+				b.Connect(sw[i], sw[x.IntN(i)], w)
+			}
+			b.Connect(b.AddHost(fmt.Sprint("h", i)), sw[i], w)
+		}
+		for range 100 {
+			if i, j := x.IntN(150), x.IntN(150); i != j {
+				b.Connect(sw[i], sw[j], w)
+			}
+		}
+		for i := range 20 {
+			h := b.AddHost(fmt.Sprint("two", i))
+			b.Connect(h, sw[x.IntN(150)], w)
+			b.Connect(h, sw[x.IntN(150)], w)
+		}
+		g, err := b.Graph()
+		require.NoError(t, err)
+		failed := map[int]bool{}
+		for range 25 {
+			failed[x.IntN(len(g.Links))] = true
+		}
+		down := func(link int) bool { return failed[link] }
+		r, err := ShortestPathsWithout(g, down)
+		require.NoError(t, err)
+		require.Greater(t, r.groups, 2*batch)
+		slow := newSlow(g, down)
+		for range 3000 {
+			n, e := x.IntN(len(g.Nodes)), x.IntN(len(r.Endpoints()))
+			var got []int
+			for _, hop := range r.Next(n, e) {
+				got = append(got, int(hop))
+			}
+			require.Equal(t, slow.next(n, e), got, "seed %d, from %s to %s", seed, g.Nodes[n].Name, g.Nodes[r.Endpoints()[e].Node].Name)
+		}
+	}
 }

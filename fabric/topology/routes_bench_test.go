@@ -17,6 +17,21 @@ func BenchmarkShortestPaths(b *testing.B) {
 	}
 }
 
+// 10 125 switches, of which one has a bad route.
+func BenchmarkBufferCycle(b *testing.B) {
+	g := build(b, "fat_tree", func(p *FatTreeParams) { p.K, p.HostsPerToR = 90, 1 })
+	b.ReportAllocs()
+	for b.Loop() {
+		r := routes(b, g)
+		if err := r.Override([]Override{route(b, r, "agg0", "h0", "core0")}); err != nil {
+			b.Fatal(err)
+		}
+		if len(r.BufferCycle(everySwitch)) != 2 {
+			b.Fatal("the bad route closes a cycle of two links")
+		}
+	}
+}
+
 func BenchmarkBuildFatTree(b *testing.B) {
 	for b.Loop() {
 		build(b, "fat_tree", func(p *FatTreeParams) { p.K = 16 })

@@ -61,10 +61,8 @@ type routing struct {
 	rows   int
 	lead   []int32 // by row: the first node that uses it
 
-	hostRows []int32  // rows of hosts
-	distance []int32  // by node: from the group's switches, plus one; 0 = not reached
-	queue    []int32  // nodes reached, nearest first
-	last     []uint32 // by row: the set that it had last
+	hostRows []int32 // rows of hosts
+	walk     walk    // the search from the groups at hand
 
 	sets    map[uint64]uint32 // hash of a set -> its number
 	scratch []uint16
@@ -246,98 +244,6 @@ func (b *routing) findRows() {
 		b.lead = append(b.lead, int32(node))
 		b.rows++
 	}
-}
-
-// block is how many groups are filled before they are copied into the table,
-// row by row: one cache line of entries, since rows are far apart.
-const block = 16
-
-// fill computes the table, group by group.
-func (b *routing) fill() {
-	r := b.r
-	r.table = make([]uint32, b.rows*r.groups)
-	b.distance = make([]int32, len(b.g.Nodes))
-	b.last = make([]uint32, b.rows)
-	part := make([]uint32, (b.rows+1)*block) // one row more: there may be none
-	for first := 0; first < r.groups; first += block {
-		n := min(block, r.groups-first)
-		clear(part)
-		for i := range n {
-			b.fillGroup(first+i, part[i:])
-		}
-		for row := range b.rows {
-			copy(r.table[row*r.groups+first:], part[row*block:row*block+n])
-		}
-	}
-}
-
-// fillGroup walks outwards from the switches of a group, nearest first, and
-// notes at each node the hops towards the nodes one step nearer. Entries of
-// one group are block apart in column.
-func (b *routing) fillGroup(group int, column []uint32) {
-	r, distance, queue := b.r, b.distance, b.queue[:0]
-	for _, n := range b.attach[group] {
-		if row := r.row[n]; row >= 0 {
-			column[row*block] = attached
-		}
-		if b.g.Nodes[n].Kind == Switch {
-			distance[n] = 1
-			queue = append(queue, n)
-		}
-	}
-	for i := 0; i < len(queue); i++ {
-		node := queue[i]
-		near, hops := distance[node]-1, b.scratch[:0]
-		for _, a := range b.arcs[node] {
-			switch d := distance[a.peer]; d {
-			case 0:
-				distance[a.peer] = near + 2
-				queue = append(queue, a.peer)
-			case near:
-				hops = append(hops, a.hop)
-			}
-		}
-		b.scratch = hops
-		if near > 0 {
-			column[r.row[node]*block] = b.same(r.row[node], hops)
-		}
-	}
-	b.fillHosts(column)
-	for _, n := range queue {
-		distance[n] = 0
-	}
-	b.queue = queue
-}
-
-// fillHosts fills the rows of hosts with several ways out, once the distances
-// of all switches are known.
-func (b *routing) fillHosts(column []uint32) {
-	for _, row := range b.hostRows {
-		if column[row*block] == attached {
-			continue
-		}
-		best, hops := int32(0), b.scratch[:0]
-		for _, a := range b.arcs[b.lead[row]] {
-			d := b.distance[a.peer]
-			if d == 0 || best > 0 && d > best {
-				continue
-			}
-			if d < best {
-				hops = hops[:0]
-			}
-			best, hops = d, append(hops, a.hop)
-		}
-		b.scratch = hops
-		column[row*block] = b.same(row, hops)
-	}
-}
-
-// same is intern with the guess that a row often has the same set as before.
-func (b *routing) same(row int32, hops []uint16) uint32 {
-	if !slices.Equal(b.r.set(b.last[row]), hops) {
-		b.last[row] = b.intern(hops)
-	}
-	return b.last[row]
 }
 
 // intern returns the number of a set of hops, storing it if it is new.

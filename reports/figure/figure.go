@@ -63,9 +63,10 @@ type Panel struct {
 // Key is one entry of a legend.
 type Key struct {
 	Label string
-	Line  draw.LineStyle // drawn if its width is positive
-	Fill  color.Color    // drawn if not nil
-	Ring  color.Color    // the mark of a measured point, drawn if not nil
+	Line  draw.LineStyle  // drawn if its width is positive
+	Fill  color.Color     // drawn if not nil
+	Ring  color.Color     // the mark of a measured point, drawn if not nil
+	Mark  draw.GlyphStyle // drawn if it has a shape
 }
 
 // Table is the text alternative of a figure.

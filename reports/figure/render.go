@@ -53,8 +53,11 @@ func legendRows(keys []Key, width vg.Length) [][]Key {
 
 // thumb is the room for what stands before the label.
 func (k *Key) thumb() vg.Length {
-	if k.Ring != nil {
+	switch {
+	case k.Ring != nil || k.Mark.Shape != nil:
 		return legendRing
+	case k.Fill == nil && k.Line.Width == 0:
+		return 0 // words alone
 	}
 	return legendThumb
 }
@@ -148,6 +151,9 @@ func drawLegend(area draw.Canvas, keys []Key) {
 			}
 			if k.Ring != nil {
 				area.DrawGlyph(ring(k.Ring), vg.Point{X: x + k.thumb()/2, Y: y})
+			}
+			if k.Mark.Shape != nil {
+				area.DrawGlyph(k.Mark, vg.Point{X: x + k.thumb()/2, Y: y})
 			}
 			area.FillText(sty, vg.Point{X: x + k.thumb() + 5, Y: y}, k.Label)
 			x += k.thumb() + 5 + textWidth(sty, k.Label) + 14

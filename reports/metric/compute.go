@@ -12,17 +12,35 @@ import (
 // Compute reads the tables of a run and returns its figures. Expect is empty
 // until expectations are checked.
 func Compute(run *trace.Run) (*Metrics, error) {
+	m, complete, err := figures(run)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.forensics(run, complete)
+}
+
+// ComputeWithoutForensics is Compute without the figures of which IsForensic
+// says so, which are left unmeasured: where there are many messages, they take
+// most of its time.
+func ComputeWithoutForensics(run *trace.Run) (*Metrics, error) {
+	m, _, err := figures(run)
+	return m, err
+}
+
+// figures computes what needs no more than counters, messages and pauses; complete
+// says that what is not there was 0.
+func figures(run *trace.Run) (fig *Metrics, complete bool, err error) {
 	man := &run.Manifest
 	m := &Metrics{Expect: []Verdict{}, run: run}
 	m.Run = Run{Name: man.Name, Mode: man.Mode, Seed: man.Seed, Partial: man.Partial, Fingerprint: man.Fingerprint,
 		Simulated: number(sim.Time(man.Simulated).Seconds()), Warmup: number(sim.Time(man.Warmup).Seconds())}
 	g, err := m.flows(run)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	counters, err := run.Counters()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	t := newTotals(counters, man)
 	m.Run.PacketHops = t.count(trace.CountPacketHops)
@@ -40,13 +58,13 @@ func Compute(run *trace.Run) (*Metrics, error) {
 	m.ICRC = ICRC{Valid: t.seen(trace.CountICRCValid), Invalid: t.seen(trace.CountICRCInvalid)}
 	measured := sim.Time(man.Simulated).Sub(sim.Time(man.Warmup))
 	if m.PFC, err = pfcFigures(run, t, counters, measured); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	m.Watchdog, m.GlobalPause = watchdogFigures(t), globalPauses(t)
 	m.Queue = worstQueue(counters, &run.Topology, measured)
 	m.Headroom = mostUsedHeadroom(counters)
 	m.Faults = faults(counters)
-	return m, m.forensics(run, t.complete)
+	return m, t.complete, nil
 }
 
 // totals are the sums of counters over all objects, by name. A name is counted

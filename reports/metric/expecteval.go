@@ -129,7 +129,7 @@ func (c *call) events(m *Metrics, at places) (s samples, err error) {
 // wants reports whether a message is meant.
 func (c *call) wants(f *trace.Flow) bool {
 	k := &c.filter
-	return k.during(f.Start) && k.is("src", f.Src) && k.is("dst", f.Dst) && k.is("tag", f.Tag) && k.is("workload", f.Workload) &&
+	return k.during(f.Start) && k.sized(f.Bytes) && k.is("src", f.Src) && k.is("dst", f.Dst) && k.is("tag", f.Tag) && k.is("workload", f.Workload) &&
 		k.is("verb", f.Verb) && k.is("status", shortStatus(f.Status)) && k.is("qp", fmt.Sprint(f.QP))
 }
 

@@ -17,6 +17,7 @@ type filter struct {
 	prio         int               // -1 = any
 	from, to     sim.Time          // to = sim.Never: the end of the run
 	above, below *float64
+	least, most  *float64 // sizes of messages, in bytes
 }
 
 // Keys of filters, by what rows have them.
@@ -24,6 +25,7 @@ var (
 	whereKeys = []string{"object", "port", "link", "host", "switch", "priority"}
 	timeKeys  = []string{"from", "to"}
 	levelKeys = []string{"above", "below"}
+	sizeKeys  = []string{"min_bytes", "max_bytes"}
 )
 
 // keys returns the keys of a source.
@@ -34,7 +36,7 @@ func (s source) keys() []string {
 	case tableEvents:
 		return slices.Concat([]string{"kind", "cause", "peer"}, whereKeys, timeKeys)
 	case tableFlows:
-		return slices.Concat([]string{"src", "dst", "tag", "workload", "verb", "status", "qp"}, timeKeys)
+		return slices.Concat([]string{"src", "dst", "tag", "workload", "verb", "status", "qp"}, timeKeys, sizeKeys)
 	}
 	return whereKeys
 }
@@ -73,6 +75,8 @@ func (f *filter) set(key, value string, s source) error {
 		} else {
 			f.below = &v
 		}
+	case "min_bytes", "max_bytes":
+		return f.setSize(key, value)
 	default:
 		if _, err := path.Match(value, ""); err != nil || value == "" {
 			return fmt.Errorf("%q is no pattern: want a name, with * and ? where it may vary", value)

@@ -13,6 +13,7 @@ import (
 
 	"rdmasim/reports/figure"
 	"rdmasim/reports/metric"
+	"rdmasim/reports/tuning"
 	"rdmasim/sim/trace"
 )
 
@@ -79,7 +80,7 @@ var pageText string
 //go:embed style.css
 var styleText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.Must(template.New("page").Parse(partsText)).Parse(pageText))
 
 // Style returns the style sheet of a page with the colours of figures, light
 // and dark.
@@ -135,7 +136,10 @@ type view struct {
 	Summary     []Paragraph
 	Tiles       []Tile
 	Expect      []expectation
+	First       []FigureView // what the scenario is about
 	Sections    []section
+	Gate        *gateView     // nil without credibility.json
+	FirstLook   *estimateView // nil without estimate.json
 	Metrics     []metricRow
 	Definitions []definition
 	Repro       []definition
@@ -151,9 +155,21 @@ func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 	m := r.Metrics
 	v := &view{Style: Style(), Name: m.Run.Name, Description: r.Manifest.Description, Mode: m.Run.Mode, Partial: m.Run.Partial,
 		Summary: summary(r), Tiles: tiles(r), Expect: expectations(m), Metrics: metricRows(m), Definitions: definitions(), Repro: repro(r)}
+	look, err := tuning.LoadEstimates(r.Path(""))
+	if err != nil {
+		return nil, err
+	}
+	v.FirstLook = newEstimateView(look, m)
+	gate, err := tuning.LoadCredibility(r.Path(""))
+	if err != nil {
+		return nil, err
+	}
+	v.Gate = newGateView(gate)
 	for _, e := range m.Expect {
 		v.Failed = v.Failed || !e.OK
 	}
+	list, first := preset(r, list)
+	v.First = first
 	for _, p := range list {
 		name := p.Section.String()
 		if n := len(v.Sections); n == 0 || v.Sections[n-1].Name != name {
@@ -213,6 +229,7 @@ func (v *view) scenario(r *figure.Run) error {
 		{trace.FileSeries, "time series"},
 		{trace.FileEvents, "pauses, drops, marks, faults"},
 		{trace.FileExpect, "expectations as JUnit"},
+		{tuning.FileEstimate, "closed forms, with the limits of each"},
 	} {
 		if _, err := os.Stat(r.Path(f.Name)); err == nil {
 			v.Files = append(v.Files, f)

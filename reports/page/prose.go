@@ -41,6 +41,8 @@ func summary(r *figure.Run) []Paragraph {
 		{"802.3x", w.globalPauses},
 		{"Losses", w.losses},
 		{"Links", w.links},
+		{"Checks of the devices", w.deviceChecks},
+		{"Devices", w.devices},
 		{"Verdict", w.verdict},
 	} {
 		w.out = nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rdmasim/reports/figure"
+	"rdmasim/reports/metric"
 	"rdmasim/sim/trace"
 )
 
@@ -62,9 +63,29 @@ func (w *writer) reason(closest string, from []string) {
 	}
 }
 
+// storm returns the root of pauses that is a storm of a host, nil if there is none.
+func (w *writer) storm(host string) *metric.PauseRoot {
+	if w.r.Forensics == nil {
+		return nil
+	}
+	for i := range w.r.Forensics.Roots {
+		if r := &w.r.Forensics.Roots[i]; r.Kind == metric.RootStorm && figure.NodeOf(r.Where) == host {
+			return r
+		}
+	}
+	return nil
+}
+
 // slowHost tells of the host that sent most XOFF frames.
 func (w *writer) slowHost(p pausers) (text string, from []string) {
 	from = []string{"counters.csv " + trace.CountPFCXoffTx + " of " + p.host}
+	if root := w.storm(p.host); root != nil {
+		text = fmt.Sprintf("%s is a storming NIC: it paused its switch for no reason that the run knows", root.Where)
+		if p.several {
+			text += "; other hosts paused their switch too"
+		}
+		return text, append(from, metric.FilePauses)
+	}
 	text = fmt.Sprintf("%s took packets more slowly than its link brought them, and its receive buffer filled", p.host)
 	used, ok1 := w.r.CounterOf(trace.CountBufferMax, p.host, -1)
 	size, ok2 := w.r.CounterOf(trace.CountBufferSize, p.host, -1)

@@ -138,6 +138,9 @@ func (w *world) read(ctx context.Context, in *injection, s *site) error {
 		n, err := netem.RuleHits(ctx, w.injector.runner, s.table)
 		in.hit += n
 		in.seen += n
+		if s.drops {
+			in.dropped += n
+		}
 		return err
 	}
 	if s.risky { // a link that is down counts nothing: that it was down is all
@@ -154,6 +157,7 @@ func (w *world) read(ctx context.Context, in *injection, s *site) error {
 	}
 	in.seen += passed
 	in.hit += dropped
+	in.dropped += dropped
 	if s.marks {
 		in.hit += passed - dropped
 	}
@@ -193,7 +197,9 @@ func (w *world) edge(in *injection, at, limit sim.Time) {
 		if on {
 			job = w.begin
 		}
-		w.injector.jobs <- func(ctx context.Context) error { return job(ctx, in) }
+		if in.late == 0 && w.injector != nil {
+			w.injector.jobs <- func(ctx context.Context) error { return job(ctx, in) }
+		}
 		w.tell(in, w.clock.now(), on)
 		w.edge(in, when.Next(at), limit)
 	})
@@ -209,17 +215,27 @@ func (w *world) tell(in *injection, at sim.Time, on bool) {
 
 // stopFaults ends all faults, and fails if one of them acted on nothing.
 func (w *world) stopFaults() error {
-	w.injector.jobs <- func(ctx context.Context) error {
-		for _, in := range w.faults {
-			if err := w.end(ctx, in); err != nil {
-				return err
+	if w.injector != nil {
+		w.injector.jobs <- func(ctx context.Context) error {
+			for _, in := range w.faults {
+				if err := w.end(ctx, in); err != nil {
+					return err
+				}
 			}
+			return nil
 		}
+		if err := w.injector.close(); err != nil {
+			return err
+		}
+	}
+	if w.remote != nil { // the coordinator knows what the others have seen
 		return nil
 	}
-	if err := w.injector.close(); err != nil {
-		return err
-	}
+	return w.allActed()
+}
+
+// allActed fails if a fault acted on nothing.
+func (w *world) allActed() error {
 	for _, in := range w.faults {
 		if in.hit == 0 {
 			return fmt.Errorf("fault %s: %s: nothing was injected: it has acted on none of the %d packets that passed it", in.name, in.f, in.seen)

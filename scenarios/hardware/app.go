@@ -41,6 +41,9 @@ func (a *app) Connect(p workload.ConnParams) verbs.Connection {
 		a.w.fail(err)
 		return deadConn{}
 	}
+	if there == nil { // the agent of the peer has told it
+		return here
+	}
 	peer := a.w.apps[a.load][p.Peer]
 	peer.inst.OnAccept(peer, there, a.host, p.Private)
 	return here

@@ -28,85 +28,18 @@ type conn struct {
 	number   int                 // among those that its host has made, from 1
 	closed   bool
 	failed   bool
+
+	service  verbs.Service
+	ah       verbs.AddressHandle // of datagrams: the way to the peer
+	watches  bool                // its owner wants to know when a WRITE of the peer is in memory
+	expected []stamp             // WRITEs of the peer that are not there yet
+	progress sim.Time            // of the latest completion
+	far      bool                // the peer is at another agent
+	farQPN   uint32              // of the end that another agent has
 }
 
 // psn is the number of the first packet.
-func (c *conn) psn() uint32 { return c.qp.QPN() * 0x9e3779b1 & 0xffffff }
-
-// region is registered memory; it is replaced by a larger one when a message
-// needs that, and kept as long as requests may use it.
-type region struct {
-	mr  verbs.MemoryRegion
-	old []verbs.MemoryRegion
-}
-
-// minRegion is what a region has at first.
-const minRegion = 1 << 20
-
-func (r *region) grow(e *endpoint, n sim.Bytes) error {
-	if r.mr != nil && sim.Bytes(len(r.mr.Bytes())) >= n {
-		return nil
-	}
-	size := uint64(minRegion)
-	for size < uint64(n) {
-		size *= 2
-	}
-	mr, err := e.pd.RegisterMemory(verbs.MRParams{Length: size, Access: verbs.LocalWrite | verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic})
-	if err != nil {
-		return err
-	}
-	if r.mr != nil {
-		r.old = append(r.old, r.mr)
-	}
-	r.mr = mr
-	return nil
-}
-
-func (r *region) free() error {
-	var errs []error
-	for _, m := range append(r.old, r.mr) {
-		if m != nil {
-			errs = append(errs, m.Deregister())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// slots number outstanding requests.
-type slots struct {
-	list []slot
-	free []uint32
-}
-
-type slot struct {
-	wr     verbs.WorkRequest
-	length sim.Bytes
-	posted sim.Time
-	id     uint64
-	used   bool
-}
-
-func (s *slots) take(v slot) uint64 {
-	v.used = true
-	if n := len(s.free); n > 0 {
-		i := s.free[n-1]
-		s.free = s.free[:n-1]
-		s.list[i] = v
-		return uint64(i)
-	}
-	s.list = append(s.list, v)
-	return uint64(len(s.list) - 1)
-}
-
-func (s *slots) give(i uint64) (slot, bool) {
-	if i >= uint64(len(s.list)) || !s.list[i].used {
-		return slot{}, false
-	}
-	v := s.list[i]
-	s.list[i] = slot{}
-	s.free = append(s.free, uint32(i))
-	return v, true
-}
+func (c *conn) psn() uint32 { return c.QPN() * 0x9e3779b1 & 0xffffff }
 
 // maxQueue bounds the queues of one queue pair; what a workload posts beyond
 // waits in software.
@@ -117,10 +50,18 @@ func (w *world) connect(a *app, p workload.ConnParams) (here, there *conn, err e
 	if err := w.checkPath(a.host, p.Peer); err != nil {
 		return nil, nil, err
 	}
-	if here, err = w.newConn(a, p.Depth); err != nil {
+	service := p.Service
+	if service == 0 {
+		service = verbs.RC
+	}
+	if w.endOf[p.Peer] < 0 {
+		here, err = w.connectFar(a, p, service)
+		return here, nil, err
+	}
+	if here, err = w.newConn(a, p.Depth, service); err != nil {
 		return nil, nil, err
 	}
-	if there, err = w.newConn(w.apps[a.load][p.Peer], p.Depth); err != nil {
+	if there, err = w.newConn(w.apps[a.load][p.Peer], p.Depth, service); err != nil {
 		return nil, nil, err
 	}
 	here.peer, there.peer = there, here
@@ -135,12 +76,12 @@ func (w *world) connect(a *app, p workload.ConnParams) (here, there *conn, err e
 	return here, there, w.onConnect(here)
 }
 
-func (w *world) newConn(a *app, depth int) (*conn, error) {
+func (w *world) newConn(a *app, depth int, service verbs.Service) (*conn, error) {
 	e := w.ends[w.endOf[a.host]]
-	c := &conn{w: w, app: a, end: e, depth: depth, src: &region{}, dst: &region{}}
+	c := &conn{w: w, app: a, end: e, depth: depth, service: service, src: &region{}, dst: &region{}}
 	queue := min(maxQueue, e.attr.MaxQPWR)
 	var err error
-	c.qp, err = e.pd.CreateQP(verbs.QPParams{Service: verbs.RC, SendCQ: e.cq, RecvCQ: e.cq,
+	c.qp, err = e.pd.CreateQP(verbs.QPParams{Service: service, SendCQ: e.cq, RecvCQ: e.cq,
 		Capacity: verbs.Capacity{SendWR: queue, RecvWR: queue, SendSGE: 1, RecvSGE: 1}})
 	if err != nil {
 		return nil, err
@@ -158,27 +99,38 @@ func (w *world) ready1(c *conn, mtu verbs.MTU, priority int) error {
 	if priority >= 0 && priority != n.Priority {
 		dscp = priority << 3
 	}
-	rd := uint8(min(c.end.attr.MaxRDAtomic, c.peer.end.attr.MaxDestRDAtomic, 16))
-	for _, step := range []struct {
-		attr verbs.QPAttr
-		mask verbs.AttrMask
-	}{
-		{verbs.QPAttr{State: verbs.StateInit, Port: 1, Access: verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic | verbs.LocalWrite},
-			verbs.AttrState | verbs.AttrPKeyIndex | verbs.AttrPort | verbs.AttrAccess},
-		{verbs.QPAttr{State: verbs.StateRTR, PathMTU: mtu, DestQPN: c.peer.qp.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: 16, MinRNRTimer: uint8(n.RNRTimer),
-			AH: verbs.AHAttr{DGID: c.peer.end.gid, SGIDIndex: c.end.index, Port: 1, HopLimit: 64, TrafficClass: uint8(dscp<<2) | 2}}, // ECT(0)
-			verbs.AttrState | verbs.AttrAV | verbs.AttrPathMTU | verbs.AttrDestQPN | verbs.AttrRQPSN | verbs.AttrMaxDestRD | verbs.AttrMinRNRTimer},
-		{verbs.QPAttr{State: verbs.StateRTS, SQPSN: psn, Timeout: uint8(n.Timeout), RetryCount: uint8(n.RetryCount), RNRRetry: uint8(n.RNRRetry), MaxRDAtomic: rd},
-			verbs.AttrState | verbs.AttrSQPSN | verbs.AttrTimeout | verbs.AttrRetryCount | verbs.AttrRNRRetry | verbs.AttrMaxRDAtomic},
-	} {
-		if err := c.qp.Modify(step.attr, step.mask); err != nil {
+	attr := verbs.QPAttr{Port: 1, Access: verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic | verbs.LocalWrite, QKey: qKey,
+		PathMTU: mtu, DestQPN: c.peer.QPN(), RQPSN: peerPSN, MaxDestRDAtomic: uint8(min(c.end.attr.MaxDestRDAtomic, 16)), MinRNRTimer: uint8(n.RNRTimer),
+		AH:    verbs.AHAttr{DGID: c.peer.end.gid, SGIDIndex: c.end.index, Port: 1, HopLimit: 64, TrafficClass: uint8(dscp<<2) | 2}, // ECT(0)
+		SQPSN: psn, Timeout: uint8(n.Timeout), RetryCount: uint8(n.RetryCount), RNRRetry: uint8(n.RNRRetry),
+		MaxRDAtomic: uint8(min(c.end.attr.MaxRDAtomic, c.peer.end.attr.MaxDestRDAtomic, 16))}
+	if c.service == verbs.UD {
+		ah, err := c.end.pd.CreateAH(attr.AH)
+		if err != nil {
+			return err
+		}
+		c.ah = ah
+	}
+	if c.service == verbs.UC {
+		attr.Access &^= verbs.RemoteRead | verbs.RemoteAtomic
+	}
+	from := verbs.StateReset
+	for _, to := range [...]verbs.State{verbs.StateInit, verbs.StateRTR, verbs.StateRTS} {
+		need, _, _ := verbs.Masks(c.service, from, to)
+		attr.State, from = to, to
+		if err := c.qp.Modify(attr, need); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *conn) QPN() uint32 { return c.qp.QPN() }
+func (c *conn) QPN() uint32 {
+	if c.qp == nil {
+		return c.farQPN
+	}
+	return c.qp.QPN()
+}
 
 func (c *conn) State() verbs.State {
 	if c.closed {
@@ -198,6 +150,10 @@ func (c *conn) PostSend(wr verbs.WorkRequest) error {
 		return fmt.Errorf("%w: on a connection the provider finds the memory", verbs.ErrInvalid)
 	case n < 0 || n > c.end.port.MaxMessage:
 		return fmt.Errorf("%w: message of %v, the port takes %v", verbs.ErrInvalid, n, c.end.port.MaxMessage)
+	case !c.service.Allows(wr.Opcode):
+		return fmt.Errorf("%w: %v on a %v queue pair", verbs.ErrInvalid, wr.Opcode, c.service)
+	case c.service == verbs.UD && n > min(c.end.mtu, c.peer.end.mtu).Bytes():
+		return fmt.Errorf("%w: a datagram of %v: the path MTU is %v", verbs.ErrInvalid, n, min(c.end.mtu, c.peer.end.mtu).Bytes())
 	case c.depth > 0 && outstanding >= c.depth:
 		return verbs.ErrNoMemory
 	}
@@ -232,23 +188,45 @@ func (c *conn) post(wr verbs.WorkRequest) error {
 		h.SGList = nil
 	}
 	if !wr.Opcode.IsSend() {
-		h.RemoteAddr, h.RKey = c.peer.dst.mr.Addr(), c.peer.dst.mr.RKey()
+		h.RemoteAddr, h.RKey = c.peer.dst.remote()
+	}
+	if c.service == verbs.UD {
+		h.AH, h.RemoteQPN, h.RemoteQKey = c.ah, c.peer.QPN(), qKey
+	}
+	if wr.Opcode == verbs.OpWrite && c.peer.watches {
+		c.mark(n)
 	}
 	c.hw++
 	_, err := c.qp.PostSend(h)
 	return err
 }
 
-// PostRecv adds a receive.
+// PostRecv adds a receive, late where a fault says so.
 func (c *conn) PostRecv(wrid uint64, length sim.Bytes) error {
 	if c.closed {
 		return fmt.Errorf("%w: the connection is closed", verbs.ErrInvalid)
 	}
-	if err := c.dst.grow(c.end, length); err != nil {
+	if d := c.w.lateness(c.app.host); d > 0 {
+		c.w.timers.add(c.w.clock.now().Add(d), func() {
+			if err := c.postRecv(wrid, length); err != nil && !c.failed {
+				c.w.fail(fmt.Errorf("a late receive on %s: %w", c.end.info.Name, err))
+			}
+		})
+		return nil
+	}
+	return c.postRecv(wrid, length)
+}
+
+func (c *conn) postRecv(wrid uint64, length sim.Bytes) error {
+	room := length
+	if c.service == verbs.UD {
+		room += verbs.GRHBytes
+	}
+	if err := c.dst.grow(c.end, room); err != nil {
 		return err
 	}
 	id := c.recvs.take(slot{wr: verbs.WorkRequest{WRID: wrid}, length: length})
-	_, err := c.qp.PostRecv(verbs.RecvRequest{WRID: id | recvBit, SGList: []verbs.SGE{{Addr: c.dst.mr.Addr(), Length: uint32(length), LKey: c.dst.mr.LKey()}}})
+	_, err := c.qp.PostRecv(verbs.RecvRequest{WRID: id | recvBit, SGList: []verbs.SGE{{Addr: c.dst.mr.Addr(), Length: uint32(room), LKey: c.dst.mr.LKey()}}})
 	if err != nil {
 		c.recvs.give(id)
 	}
@@ -267,6 +245,12 @@ func (c *conn) completed(wc *verbs.WorkCompletion, now sim.Time) {
 		}
 		out := *wc
 		out.WRID, out.Recv = s.wr.WRID, true
+		if wc.Status == verbs.StatusSuccess && c.service != verbs.RC {
+			c.w.arrived[c.peer.app.host]++
+			if c.service == verbs.UD {
+				out.Length -= verbs.GRHBytes
+			}
+		}
 		c.app.inst.OnCompletion(c.app, c, out)
 		return
 	}
@@ -276,6 +260,16 @@ func (c *conn) completed(wc *verbs.WorkCompletion, now sim.Time) {
 	}
 	c.hw--
 	c.w.busy--
+	if c.w.remote != nil {
+		c.w.remote.work++
+	}
+	if wc.Status == verbs.StatusRetryExceeded {
+		c.w.gaveUp(c, &s, now)
+	}
+	if wc.Status == verbs.StatusSuccess && c.service != verbs.RC && s.wr.Opcode.IsSend() {
+		c.w.sent[c.app.host]++
+	}
+	c.progress = now
 	c.w.finish(c, &s, wc.Status, now)
 	c.push()
 	if s.wr.Signaled || wc.Status != verbs.StatusSuccess {
@@ -323,5 +317,9 @@ func (w *world) finish(c *conn, s *slot, status verbs.Status, now sim.Time) {
 func (c *conn) Close() { c.closed = true }
 
 func (c *conn) destroy() error {
-	return errors.Join(c.qp.Destroy(), c.src.free(), c.dst.free())
+	err := c.qp.Destroy()
+	if c.ah != nil {
+		err = errors.Join(err, c.ah.Destroy())
+	}
+	return errors.Join(err, c.src.free(), c.dst.free())
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
 	"rdmasim/scenarios/hardware/guest"
+	"rdmasim/sim/trace"
 )
 
 // TestGuest boots a machine with two Soft-RoCE devices and runs there what needs
@@ -25,7 +27,7 @@ func TestGuest(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("skipped: the guest needs Linux on amd64")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute+30*time.Second)
 	defer cancel()
 	log := testLog{t, new([]byte)}
 	if guest.CanInstall() {
@@ -58,7 +60,7 @@ func TestGuest(t *testing.T) {
 		programs["t/"+filepath.Base(s)] = s
 	}
 	share := t.TempDir()
-	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log, Timeout: 7 * time.Minute})
+	status, err := im.Run(ctx, guest.Job{Script: string(script), Programs: programs, Share: share, Console: log, Timeout: 8 * time.Minute})
 	require.NoError(t, err)
 	require.Zero(t, status, "the script failed in the guest")
 	checkResults(t, share)
@@ -97,7 +99,7 @@ func checkResults(t *testing.T, share string) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	for _, want := range []string{"--- PASS: TestHardwareOperations", "--- PASS: TestHardwareDatagram", "--- PASS: TestHardwareRNR"} {
+	for _, want := range []string{"--- PASS: TestHardwareOperations", "--- PASS: TestHardwareDatagram", "--- PASS: TestHardwareRNR", "--- PASS: TestHardwareContract"} {
 		require.Contains(t, read("ibv.out"), want)
 	}
 	require.Contains(t, read("netem.out"), "--- PASS: TestHardwareLeavesNothing")
@@ -124,6 +126,8 @@ func checkResults(t *testing.T, share string) {
 	require.NoError(t, err)
 	require.Equal(t, 1, blocked.Completions["retry_exceeded"])
 
+	checkOperations(t, share, read)
+	checkBridge(t, share, read("bridge-INT.out"))
 	require.Equal(t, read("before.txt"), read("after.txt"), "a run has left something behind")
 	require.Equal(t, read("before.txt"), read("killed.txt"), "a killed run has left something behind")
 	require.Contains(t, read("during.txt"), "netem", "the run that was killed had faults in place")
@@ -131,4 +135,88 @@ func checkResults(t *testing.T, share string) {
 	if dir := os.Getenv("RDMASIM_GUEST_OUT"); dir != "" {
 		require.NoError(t, os.CopyFS(dir, os.DirFS(share)))
 	}
+}
+
+// checkBridge looks at what a bridge between the devices has done.
+func checkBridge(t *testing.T, share, out string) {
+	m := regexp.MustCompile(`fault loss: .*: (\d+) of (\d+) packets that passed it, (\d+) of them dropped`).FindStringSubmatch(out)
+	require.NotNil(t, m, out)
+	require.NotEqual(t, "0", m[1])
+	c := regexp.MustCompile(`NICs not: (\d+) packets/s, (\d+) packets/s through netem`).FindStringSubmatch(out)
+	require.NotNil(t, c, out)
+	for _, pps := range c[1:] {
+		require.Greater(t, len(pps), 2, "a ceiling of %s packets/s", pps)
+	}
+	require.Contains(t, out, "PFC does not cross this bridge")
+	run, err := trace.Open(filepath.Join(share, "run-bridge"))
+	require.NoError(t, err)
+	list, err := run.Counters()
+	require.NoError(t, err)
+	seen := 0.0
+	for _, k := range list {
+		if k.Name == trace.CountOutOfSequence || k.Name == "completer_retry_err" {
+			seen += k.Value
+		}
+	}
+	require.Positive(t, seen, "the devices have noticed what the bridge dropped")
+}
+
+// checkOperations looks at the runs of operations, services and losses.
+func checkOperations(t *testing.T, share string, read func(string) string) {
+	load := func(name string) (*trace.Run, map[string]float64) {
+		run, err := trace.Open(filepath.Join(share, name))
+		require.NoError(t, err)
+		list, err := run.Counters()
+		require.NoError(t, err)
+		sum := map[string]float64{}
+		for _, c := range list {
+			sum[c.Name] += c.Value
+		}
+		checks, err := run.Checks()
+		require.NoError(t, err)
+		for _, c := range checks {
+			if c.Subject != "fault/loss" { // a matter of luck, now and then
+				require.True(t, c.OK, "%s: %+v", name, c)
+			}
+		}
+		return run, sum
+	}
+	run, sum := load("run-verbs")
+	verbs := map[string]int{}
+	for f, err := range run.Flows() {
+		require.NoError(t, err)
+		require.Equal(t, trace.StatusSuccess, f.Status)
+		verbs[f.Verb]++
+	}
+	require.Equal(t, map[string]int{"WRITE": 80, "SEND": 80, "READ": 20, "FETCH_ADD": 20, "CMP_SWAP": 20}, verbs)
+	require.EqualValues(t, 40, sum["unreliable_messages_sent"], "UC and UD")
+	require.EqualValues(t, 40, sum["unreliable_messages_arrived"])
+	_, sum = load("run-rnr")
+	require.Positive(t, sum["send_rnr_err"], "the receiver was not ready")
+	for _, name := range []string{"run-loss1", "run-loss10"} {
+		_, sum = load(name)
+		require.Positive(t, sum[trace.CountFaultPackets])
+		require.Positive(t, sum["completer_retry_err"]+sum[trace.CountOutOfSequence])
+		require.LessOrEqual(t, sum[trace.CountOutOfSequence], sum[trace.CountFaultPackets], "a gap needs a lost packet")
+	}
+	_, sum = load("run-datagrams")
+	require.EqualValues(t, sum[trace.CountFaultPackets], sum["unreliable_messages_sent"]-sum["unreliable_messages_arrived"], "what the rule dropped is what did not arrive")
+	load("run-loss100")
+	run, _ = load("run-agents-three")
+	senders := map[string]int{}
+	for f, err := range run.Flows() {
+		require.NoError(t, err)
+		senders[f.Src+" "+f.Verb]++
+	}
+	require.Equal(t, map[string]int{"h1 WRITE": 20, "h2 WRITE": 20, "h1 SEND": 2, "h2 SEND": 2}, senders, "N:1 over agents")
+	_, sum = load("run-agents-loss10")
+	require.Positive(t, sum[trace.CountFaultPackets])
+	require.Regexp(t, `(?m)^note +agrees: the clock of b is known within`, read("agents-loss10.out"))
+	require.Contains(t, read("loss100.out"), "timeout 14 and retry_cnt 3 predict 4 timers of 67.1ms to 268.4ms: 268.4ms to 1.0737s")
+	require.Regexp(t, `ns/poll.*ns/post`, read("bench.out"))
+	require.Regexp(t, `(?m)^(pass|warning): rxe0 and rxe1`, read("acceptance.out"))
+	require.NotContains(t, read("acceptance.out"), "FAIL")
+	require.Contains(t, read("acceptance/index.html"), "latency without load")
+	require.Contains(t, read("same.out"), "would be looped back inside it")
+	require.NoFileExists(t, filepath.Join(share, "run-same", "manifest.json"), "refused before anything is written")
 }

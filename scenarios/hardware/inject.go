@@ -1,13 +1,16 @@
 package hardware
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
 	"rdmasim/fabric/netem"
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/fault"
+	"rdmasim/sim"
 )
 
 // injection is a fault of the scenario made into changes of this host.
@@ -18,6 +21,10 @@ type injection struct {
 	event *fault.PacketEvent // nil unless the fault is about exact packets
 	hit   int64              // packets that it has acted on so far
 	seen  int64              // packets that passed it
+
+	late    sim.Duration // by which receives are posted late, without any change of the host
+	lateAt  []int        // hosts
+	dropped int64        // by queues and rules
 }
 
 // site is one interface where a fault acts.
@@ -26,6 +33,7 @@ type site struct {
 	changes []netem.Change
 	table   string // of nftables, "" for a queue
 	marks   bool   // acts on what passes; else on what it drops
+	drops   bool   // of a rule: what it acts on is lost
 	risky   bool   // touches traffic that is not RoCE
 	active  bool
 }
@@ -49,20 +57,7 @@ func (w *world) plan(in *injection, number int) error {
 	id := "f" + strconv.Itoa(number)
 	switch f := in.f.(type) {
 	case fault.Loss:
-		if f.Every > 0 || len(f.Numbers) > 0 {
-			if f.Probability > 0 {
-				return fmt.Errorf("%w: at random and by number at once: make two faults of it", netem.ErrNotSupported)
-			}
-			var rules []netem.Rule
-			if f.Every > 0 {
-				rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Every: uint32(f.Every), Nth: uint32(f.Every - 1)})
-			}
-			for _, n := range f.Numbers {
-				rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Nth: uint32(n)})
-			}
-			return w.atIngress(in, f.Wire, id, rules)
-		}
-		return w.atEgress(in, f.Wire, netem.Impairment{Loss: float64(f.Probability), LossCorrelation: float64(f.Correlation)}, false)
+		return w.planLoss(in, f, id)
 	case fault.GilbertElliott:
 		return w.atEgress(in, f.Wire, netem.Impairment{Gilbert: &netem.GilbertElliott{P: float64(f.ToBad), R: float64(f.ToGood), LossBad: float64(f.LossBad), LossGood: float64(f.LossGood)}}, false)
 	case fault.Delay:
@@ -95,14 +90,43 @@ func (w *world) plan(in *injection, number int) error {
 			return fmt.Errorf("%w: reroute: the routes of a real fabric are its own", netem.ErrNotSupported)
 		}
 		return w.linkDown(in, f)
+	case fault.LateReceives:
+		if w.ports != nil {
+			return fmt.Errorf("%w: a bridge has no applications", netem.ErrNotSupported)
+		}
+		return w.planLate(in, f)
 	case fault.PacketEvent:
 		in.event = &f
+		if w.remote != nil {
+			return fmt.Errorf("%w: exact packets need both ends on one machine", netem.ErrNotSupported)
+		}
+		if w.ports != nil {
+			return fmt.Errorf("%w: a bridge does not know the queue pairs of the hosts behind it", netem.ErrNotSupported)
+		}
 		if f.Do == "delay" {
 			return fmt.Errorf("%w: nftables cannot hold a packet back", netem.ErrNotSupported)
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: the kernel of a host cannot do it; faults that it can do are loss, gilbert_elliott, delay, reorder, duplicate, corrupt, rate, udp_blocked, mtu, link_down and packet", netem.ErrNotSupported)
+	return fmt.Errorf("%w: the kernel of a host cannot do it; faults that it can do are loss, gilbert_elliott, delay, reorder, duplicate, corrupt, rate, udp_blocked, mtu, link_down, packet and late_receives", netem.ErrNotSupported)
+}
+
+// planLoss loses packets at random at the sender, or by number at the receiver.
+func (w *world) planLoss(in *injection, f fault.Loss, id string) error {
+	if f.Every == 0 && len(f.Numbers) == 0 {
+		return w.atEgress(in, f.Wire, netem.Impairment{Loss: float64(f.Probability), LossCorrelation: float64(f.Correlation)}, false)
+	}
+	if f.Probability > 0 {
+		return fmt.Errorf("%w: at random and by number at once: make two faults of it", netem.ErrNotSupported)
+	}
+	var rules []netem.Rule
+	if f.Every > 0 {
+		rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Every: uint32(f.Every), Nth: uint32(f.Every - 1)})
+	}
+	for _, n := range f.Numbers {
+		rules = append(rules, netem.Rule{Action: netem.Drop, PSN: -1, Nth: uint32(n)})
+	}
+	return w.atIngress(in, f.Wire, id, rules)
 }
 
 // devices returns the interfaces whose sending, or receiving, a place is about.
@@ -114,12 +138,20 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 		return nil, err
 	}
 	var list []string
+	elsewhere := false
 	add := func(host int) {
+		if w.endOf[host] < 0 { // the agent of that host does it
+			elsewhere = true
+			return
+		}
 		if dev := w.ends[w.endOf[host]].info.Netdev; !slices.Contains(list, dev) {
 			list = append(list, dev)
 		}
 	}
 	hosts := len(w.traffic.Hosts)
+	if w.ports != nil {
+		return w.bridgePorts(ways, sending), nil
+	}
 	for _, way := range ways {
 		from, to := w.hostAt(way.From), w.hostAt(way.To)
 		switch {
@@ -133,7 +165,7 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 			add(1 - to)
 		}
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && !elsewhere {
 		key := "what hosts send"
 		if !sending {
 			key = "what hosts receive"
@@ -141,6 +173,24 @@ func (w *world) devices(place fault.Where, sending bool) ([]string, error) {
 		return nil, fmt.Errorf("%w: it is not about %s, and this machine has no other links", netem.ErrNotSupported, key)
 	}
 	return list, nil
+}
+
+// bridgePorts returns the ports of a bridge at which frames of a way leave, or
+// enter. What enters at one port leaves at the other.
+func (w *world) bridgePorts(ways []fault.Way, leaving bool) (list []string) {
+	for _, way := range ways {
+		port := w.hostAt(way.To)
+		if from := w.hostAt(way.From); from >= 0 {
+			port = 1 - from
+		}
+		if !leaving {
+			port = 1 - port
+		}
+		if !slices.Contains(list, w.ports[port]) {
+			list = append(list, w.ports[port])
+		}
+	}
+	return list
 }
 
 // hostAt returns the number of the host at a node, -1 for a switch.
@@ -197,13 +247,27 @@ func (w *world) atIngress(in *injection, wire fault.Wire, id string, rules []net
 
 func ruleSite(dev, id string, rules []netem.Rule) (*site, error) {
 	c, err := netem.Rules(dev, id, rules)
-	return &site{dev: dev, changes: c, table: netem.Table(id)}, err
+	// Corrupted packets do not pass the ICRC.
+	drops := len(rules) > 0 && rules[0].Action != netem.MarkCE
+	return &site{dev: dev, changes: c, table: netem.Table(id), drops: drops}, err
 }
 
 func (w *world) linkDown(in *injection, f fault.LinkDown) error {
 	devs, err := w.devices(f.Where, true)
 	if err != nil {
 		return err
+	}
+	if w.ports != nil { // a link of a bridge is one port, in both directions
+		ways, err := f.Where.Ways(w.traffic.Graph, w.traffic.Ports)
+		if err != nil {
+			return err
+		}
+		devs = nil
+		for _, way := range ways {
+			if port := w.ports[max(w.hostAt(way.From), w.hostAt(way.To))]; !slices.Contains(devs, port) {
+				devs = append(devs, port)
+			}
+		}
 	}
 	for _, dev := range devs {
 		c, err := netem.LinkDown(dev)
@@ -233,18 +297,19 @@ func (w *world) checkOverlap() error {
 }
 
 // refuse says why a fault must not touch this host; nothing has been changed.
-func (w *world) refuse() error {
+func (w *world) refuse(devices []netem.Device) error {
 	for _, in := range w.faults {
 		for _, e := range w.ends {
-			if e != nil && e.info.Offloaded() {
-				return fmt.Errorf("fault %s: %w: %s (%s) builds its packets in hardware and bypasses the kernel's queues, so that nothing would be injected; put a Linux bridge, Soft-RoCE or the switch in the path", in.name, netem.ErrNotSupported, e.info.Name, e.info.Driver)
+			if in.late == 0 && e != nil && e.info.Offloaded() {
+				return fmt.Errorf("fault %s: %w: %s (%s) builds its packets in hardware and bypasses the kernel's queues, so that nothing would be injected; put a Linux bridge (rdmasim hw bridge), Soft-RoCE or the switch in the path", in.name, netem.ErrNotSupported, e.info.Name, e.info.Driver)
 			}
 		}
 		for _, s := range in.sites {
-			if !s.risky {
-				continue
+			why := netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			if why == "" && s.risky {
+				why = netem.Refuse("/", s.dev)
 			}
-			if why := netem.Refuse("/", s.dev); why != "" {
+			if why != "" {
 				return fmt.Errorf("fault %s: %s must not be touched: %s", in.name, s.dev, why)
 			}
 		}

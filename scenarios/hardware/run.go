@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"rdmasim/fabric/netem"
@@ -46,7 +48,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	if err != nil {
 		return nil, err
 	}
-	if len(w.faults) > 0 {
+	if w.kernelFaults() || slices.ContainsFunc(w.faults, func(in *injection) bool { return in.event != nil }) {
 		if w.injector, err = newInjector(o.Log); err != nil {
 			out.Abort()
 			return nil, err
@@ -56,9 +58,13 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	if err != nil {
 		w.fail(err)
 	}
+	cpu := openCPUCounters()
+	defer cpu.close()
 	start := time.Now()
 	end, stopped := w.loop(ctx, o)
-	if w.injector != nil {
+	cost := cpu.read()
+	w.sampler.end(w)
+	if len(w.faults) > 0 {
 		if err := w.stopFaults(); err != nil && !stopped {
 			w.fail(err)
 		}
@@ -69,7 +75,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	}
 	res = &scenarios.Result{Dir: o.Out, Partial: stopped, End: end, Wall: time.Since(start).Seconds(), Workers: 1}
 	w.unfinished(end)
-	if err := w.finishDirectory(out, before, res); err != nil {
+	if err := w.finishDirectory(out, before, cpu.reasons(), cost, res); err != nil {
 		out.Abort()
 		return nil, err
 	}
@@ -78,7 +84,10 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 
 // prepare plans the traffic and opens the devices. Nothing has been changed or
 // written when it fails.
-func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
+func prepare(s *scenarios.Spec, o Options) (w *world, err error) { return prepareAt(s, o, nil, nil) }
+
+// prepareAt is prepare for an agent, which has the hosts of at; nil = all.
+func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w *world, err error) {
 	traffic, err := scenarios.PlanTraffic(s)
 	if err != nil {
 		return nil, err
@@ -87,8 +96,14 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts))}
-	if w.endOf, err = assign(traffic.Hosts, devices, o.Devices); err != nil {
+	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts)),
+		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r, sends: map[int]bool{}}
+	if r != nil {
+		w.endOf, err = assignHere(traffic.Hosts, devices, at)
+	} else {
+		w.endOf, err = assign(traffic.Hosts, devices, o.Devices)
+	}
+	if err != nil {
 		return nil, &scenarios.InputError{Err: err}
 	}
 	defer func() {
@@ -98,7 +113,7 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 	}()
 	w.ends = make([]*endpoint, len(devices))
 	for _, d := range w.endOf {
-		if w.ends[d] == nil {
+		if d >= 0 && w.ends[d] == nil {
 			if w.ends[d], err = openEndpoint(&devices[d], verbs.MTUOf(sim.Bytes(s.NIC.PathMTU))); err != nil {
 				w.ends[d] = nil
 				return w, err
@@ -109,21 +124,24 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 		w.names.ID(h)
 	}
 	for k, plan := range traffic.Plans {
-		var row []*app
+		row := make([]*app, len(traffic.Hosts))
 		for i := range traffic.Hosts {
+			if w.endOf[i] < 0 {
+				continue
+			}
 			a := &app{w: w, host: i, load: k, inst: plan[i]}
 			if a.inst == nil {
 				a.inst = idle{}
 			}
-			row = append(row, a)
+			row[i] = a
+			w.left++
 		}
 		w.apps = append(w.apps, row)
-		w.left += len(row)
 	}
 	if err = w.inject(); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
-	if err = w.refuse(); err != nil {
+	if err = w.refuse(devices); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
 	return w, nil
@@ -133,6 +151,9 @@ func prepare(s *scenarios.Spec, o Options) (w *world, err error) {
 func (w *world) print(to io.Writer) {
 	for _, in := range w.faults {
 		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
+		if in.late > 0 {
+			fmt.Fprintln(to, "# this program posts receives late: nothing of the host is changed")
+		}
 		if in.event != nil {
 			fmt.Fprintln(to, "# a rule of nftables at the receiver's ingress, once the queue pair is known")
 		}
@@ -166,6 +187,7 @@ func (w *world) create(o Options) (*trace.Writer, error) {
 		return nil, err
 	}
 	versions := map[string]string{"rdmasim": o.Version, "go": runtime.Version(), "kernel": kernelRelease()}
+	maps.Copy(versions, w.versions)
 	for i, d := range w.endOf {
 		e := w.ends[d]
 		versions["device of "+w.traffic.Hosts[i]] = fmt.Sprintf("%s (%s, firmware %s, %s, path MTU %d)", e.info.Name, e.info.Driver, orNone(e.info.Firmware), e.info.Netdev, e.mtu.Bytes())
@@ -210,20 +232,13 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	if w.spec.UntilDone {
 		limit = sim.Time(w.spec.MaxDuration)
 	}
-	w.clock = clock{time.Now()}
+	if w.remote == nil {
+		w.clock = clock{time.Now()}
+	}
 	if bin := w.spec.Series.Interval; bin > 0 {
 		w.sample(max(bin, minBin), limit)
 	}
-	if w.injector != nil {
-		if err := w.startFaults(ctx, limit); err != nil {
-			w.fail(err)
-		}
-	}
-	for k := range w.apps {
-		for _, a := range w.apps[k] {
-			w.timers.add(0, func() { a.inst.Start(a) })
-		}
-	}
+	w.begins(ctx, limit)
 	var channels []verbs.CompletionChannel
 	for _, e := range w.ends {
 		if e != nil {
@@ -239,9 +254,13 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 		switch {
 		case now >= limit:
 			return limit, false
+		case w.remote != nil && w.remote.stop:
+			return max(now, 0), false
+		case w.remote != nil:
 		case w.spec.UntilDone && w.left == 0 && w.busy == 0:
 			return now, false
-		case ctx.Err() != nil:
+		}
+		if ctx.Err() != nil {
 			return now, true
 		}
 		if w.work(now) || o.Poll {
@@ -251,6 +270,33 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 	}
 	return w.clock.now(), true
 }
+
+// begins starts what runs beside the reactor, faults, and the workloads.
+func (w *world) begins(ctx context.Context, limit sim.Time) {
+	var devices []*netem.Device
+	for _, e := range w.ends {
+		if e != nil {
+			devices = append(devices, &e.info)
+		}
+	}
+	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
+	if len(w.faults) > 0 {
+		if err := w.startFaults(ctx, limit); err != nil {
+			w.fail(err)
+		}
+	}
+	for k := range w.apps {
+		for _, a := range w.apps[k] {
+			if a == nil {
+				continue
+			}
+			w.timers.add(0, func() { a.inst.Start(a) })
+		}
+	}
+}
+
+// hearEvery is how long a message of the coordinator may wait.
+const hearEvery = 2 * time.Millisecond
 
 // minBin is the shortest bin of series: a reactor that shares its core cannot
 // keep a shorter one.
@@ -298,7 +344,10 @@ func (w *world) work(now sim.Time) bool {
 		}
 		did = did || n > 0
 	}
-	return did
+	if w.remote != nil {
+		did = w.hear() || did
+	}
+	return w.look() || did
 }
 
 // sleep arms the completion queues and waits for an event, a timer, or a tenth
@@ -325,7 +374,11 @@ func (w *world) sleep(channels []verbs.CompletionChannel, until sim.Time) {
 		return
 	}
 	d := until.Sub(w.clock.now())
-	wait := min(time.Duration(d/sim.Nanosecond), 100*time.Millisecond)
+	most := 100 * time.Millisecond
+	if w.remote != nil {
+		most = hearEvery
+	}
+	wait := min(time.Duration(d/sim.Nanosecond), most)
 	if err := ibv.Wait(channels, wait); err != nil {
 		w.fail(err)
 	}

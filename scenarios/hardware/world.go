@@ -149,6 +149,29 @@ func assign(hosts []string, devices []netem.Device, given []string) ([]int, erro
 	return of, nil
 }
 
+// assignHere says which device each of an agent's hosts is; -1 are those of others.
+func assignHere(hosts []string, devices []netem.Device, at map[string]string) ([]int, error) {
+	of := make([]int, len(hosts))
+	for i, h := range hosts {
+		of[i] = -1
+		want, ok := at[h]
+		if !ok {
+			continue
+		}
+		var names []string
+		for k := range devices {
+			if devices[k].Name == want {
+				of[i] = k
+			}
+			names = append(names, devices[k].Name)
+		}
+		if of[i] < 0 {
+			return nil, fmt.Errorf("host %s: there is no device %q on %s; it has %s", h, want, machine(), strings.Join(names, ", "))
+		}
+	}
+	return of, nil
+}
+
 func indexOf(list []string, s string) int {
 	for i, v := range list {
 		if v == s {
@@ -172,11 +195,21 @@ type world struct {
 	sink    trace.Sink
 	names   *trace.Names
 	flowID  uint64
-	payload []int64 // delivered in the present bin, by host
-	total   int64   // payload delivered since the warm-up
-	made    []int   // connections, by host
+	payload []int64      // delivered in the present bin, by host
+	sends   map[int]bool // hosts that have delivered payload
+	total   int64        // payload delivered since the warm-up
+	made    []int        // connections, by host
 	err     error
 
+	remote        *remote // of an agent, which has some of the hosts; nil = all are here
+	sampler       *sampler
+	watching      []*conn // whose owners wait for WRITEs
+	sent, arrived []int64 // messages by SEND over unreliable services: sent by a host, and of its messages arrived
+	checks        []trace.Check
+	versions      map[string]string // of a run of several machines
+	anyReliable   bool
+
+	ports    []string // of a bridge, by host: there are no devices then
 	faults   []*injection
 	injector *injector // nil without faults
 }
@@ -184,7 +217,7 @@ type world struct {
 // checkPath refuses traffic within one device: it is looped back inside and
 // neither crosses a queue nor the wire.
 func (w *world) checkPath(from, to int) error {
-	if w.endOf[from] != w.endOf[to] {
+	if w.endOf[from] != w.endOf[to] || w.endOf[to] < 0 {
 		return nil
 	}
 	return fmt.Errorf("%s and %s are the same device %s: their traffic would be looped back inside it, and neither the wire nor a fault would see it",
@@ -205,6 +238,10 @@ func (w *world) close() error {
 // goodput writes the series of a bin.
 func (w *world) goodput(at sim.Time, bin sim.Duration) {
 	for i, n := range w.payload {
+		if n == 0 && !w.sends[i] { // a series begins with what is not 0
+			continue
+		}
+		w.sends[i] = true
 		bps := float64(n) * 8 / bin.Seconds()
 		w.sink.Point(trace.Point{Time: at, Object: w.names.Lookup(w.traffic.Hosts[i]), Metric: trace.SeriesGoodput, Mean: bps, Min: bps, Max: bps})
 		w.payload[i] = 0

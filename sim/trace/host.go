@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // ThisHost returns the facts of the machine that the program runs on.
@@ -13,7 +14,9 @@ func ThisHost() Host {
 }
 
 // cpuModel returns the processor's name where the system tells it as Linux does.
-func cpuModel() string {
+var cpuModel = sync.OnceValue(readCPUModel)
+
+func readCPUModel() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
 		return ""

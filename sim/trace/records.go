@@ -182,4 +182,9 @@ const (
 	CountPauseErrors      = "pause_storm_errors"   // host: those that it gave up
 	CountICRCValid        = "icrc_valid"           // of a capture: packets whose ICRC holds
 	CountICRCInvalid      = "icrc_invalid"
+
+	CountContextLookups     = "context_lookups"     // host: contexts of queue pairs that its NIC looked up
+	CountContextMisses      = "context_misses"      // host: those that its NIC did not have
+	CountTranslationLookups = "translation_lookups" // host: pages of memory
+	CountTranslationMisses  = "translation_misses"
 )

@@ -51,7 +51,7 @@ func appendSeconds(b []byte, ps int64) []byte {
 // parseSeconds reads decimal seconds. More than twelve decimals, as other
 // tools write them when they rewrite a file, are an error.
 func parseSeconds(s string) (int64, error) {
-	bad := fmt.Errorf("%q is not a time in seconds", s)
+	bad := func() (int64, error) { return 0, fmt.Errorf("%q is not a time in seconds", s) }
 	t, neg := s, false
 	if r, ok := strings.CutPrefix(t, "-"); ok {
 		t, neg = r, true
@@ -59,7 +59,7 @@ func parseSeconds(s string) (int64, error) {
 	if strings.ContainsAny(t, "eE") { // 1e-06, as data frames write it
 		d, err := sim.ParseDuration(t + "s")
 		if err != nil {
-			return 0, bad
+			return bad()
 		}
 		if neg {
 			d = -d
@@ -69,11 +69,11 @@ func parseSeconds(s string) (int64, error) {
 	whole, frac, _ := strings.Cut(t, ".")
 	frac = strings.TrimRight(frac, "0")
 	if whole == "" || len(whole) > 18 || len(frac) > 12 || !digits(whole) || !digits(frac) {
-		return 0, bad
+		return bad()
 	}
 	w, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || w >= (1<<63-1)/psPerSecond {
-		return 0, bad
+		return bad()
 	}
 	v := w * psPerSecond
 	scale := psPerSecond

@@ -61,9 +61,6 @@ func (h *Channel) AckEvents(cq verbs.CompletionQueue, n int) {
 // Destroy ends the channel.
 func (h *Channel) Destroy() error {
 	if err := status("ibv_destroy_comp_channel", h.c.lib.destroyCompChannel, h.ch); err != nil {
-		if errors.Is(err, syscall.EBUSY) {
-			return fmt.Errorf("%w: completion queues use the channel", verbs.ErrBusy)
-		}
 		return err
 	}
 	h.c.count(-1)
@@ -121,6 +118,9 @@ func (q *completionQueue) Poll(out []verbs.WorkCompletion) (int, error) {
 		}
 		for i := range got {
 			q.wc[i].to(&out[n])
+			if out[n].Status != verbs.StatusSuccess {
+				q.c.hasFailed(out[n].QPN)
+			}
 			if out[n].HasGRH { // Soft-RoCE says so of every receive
 				_, out[n].HasGRH = q.c.datagrams.Load(out[n].QPN)
 			}
@@ -131,6 +131,17 @@ func (q *completionQueue) Poll(out []verbs.WorkCompletion) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// hasFailed notes that a queue pair is in ERROR.
+func (c *deviceContext) hasFailed(number uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, q := range c.qps {
+		if q.QPN() == number && q.service == verbs.RC {
+			q.failed.Store(true)
+		}
+	}
 }
 
 // Opcodes of completions and flags, ibv_wc_opcode and ibv_wc_flags.
@@ -188,9 +199,6 @@ func (q *completionQueue) Destroy() error {
 		return fmt.Errorf("%w: the completion queue is gone", verbs.ErrInvalid)
 	}
 	if err := status("ibv_destroy_cq", q.c.lib.destroyCQ, q.cq); err != nil {
-		if errors.Is(err, syscall.EBUSY) {
-			return fmt.Errorf("%w: queue pairs use the completion queue", verbs.ErrBusy)
-		}
 		return err
 	}
 	q.c.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 // side is one end of a connection on a real device.
 type side struct {
-	t   *testing.T
+	t   testing.TB
 	ctx verbs.Context
 	pd  verbs.ProtectionDomain
 	ch  verbs.CompletionChannel
@@ -26,7 +26,7 @@ type side struct {
 // rocev2 is the index of the IPv4 GID of Soft-RoCE.
 const rocev2 = 1
 
-func open(t *testing.T, dev verbs.Device, s verbs.Service) *side {
+func open(t testing.TB, dev verbs.Device, s verbs.Service) *side {
 	a := &side{t: t}
 	var err error
 	a.ctx, err = dev.Open()

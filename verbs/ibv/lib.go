@@ -81,6 +81,8 @@ func failed(what string, errno int) error {
 		return fmt.Errorf("%s: %w", what, verbs.ErrNoMemory)
 	case syscall.EINVAL:
 		return fmt.Errorf("%s: %w", what, verbs.ErrInvalid)
+	case syscall.EBUSY:
+		return fmt.Errorf("%s: %w", what, verbs.ErrBusy)
 	case syscall.EOPNOTSUPP, syscall.ENOSYS:
 		return fmt.Errorf("%s: %w by this device (%v)", what, verbs.ErrNotSupported, e)
 	default:

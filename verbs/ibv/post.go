@@ -3,6 +3,7 @@
 package ibv
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -114,9 +115,15 @@ func (q *queuePair) pieces(i int, list []verbs.SGE) uintptr {
 	return address(&s[0])
 }
 
-// PostRecv adds receives.
+// PostRecv adds receives. Soft-RoCE's library puts them where the kernel finds
+// them without telling it, so that in ERROR they would never be flushed; entering
+// ERROR once more makes the kernel look.
 func (q *queuePair) PostRecv(rs ...verbs.RecvRequest) (int, error) {
-	return q.postRecv(q.c.ops[opPostRecv], q.qp, rs)
+	n, err := q.postRecv(q.c.ops[opPostRecv], q.qp, rs)
+	if q.failed.Load() && n > 0 {
+		err = errors.Join(err, q.Modify(verbs.QPAttr{State: verbs.StateError}, verbs.AttrState))
+	}
+	return n, err
 }
 
 func (q *queuePair) postRecv(fn, queue uintptr, rs []verbs.RecvRequest) (int, error) {

@@ -5,6 +5,7 @@ package ibv
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -89,6 +90,8 @@ type queuePair struct {
 	sges []sge // maxSGE for each request of a batch
 	bad  *uintptr
 	per  int
+
+	failed atomic.Bool // in ERROR, as far as is known from Modify and from completions
 }
 
 // allocate lays out the memory through which requests are handed over.
@@ -161,6 +164,9 @@ func (q *queuePair) Modify(a verbs.QPAttr, mask verbs.AttrMask) error {
 	}
 	return withC(c, func(_ *qpAttr, addr uintptr) error {
 		err := status("ibv_modify_qp", q.c.lib.modifyQP, q.qp, addr, uintptr(mask))
+		if err == nil && mask&verbs.AttrState != 0 {
+			q.failed.Store(a.State == verbs.StateError)
+		}
 		if errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EHOSTUNREACH) {
 			return fmt.Errorf("%w: the peer's address cannot be resolved; check routes and the GID index", err)
 		}

@@ -76,7 +76,7 @@ func (n *NIC) sent(q *qp, p *nicPort, m *message, now sim.Time, again, last bool
 	if x.phase == phaseQueued || x.phase == phaseAgain {
 		a.begin(x)
 	}
-	n.wait(q, p, now)
+	n.wait(q, p, m, now)
 	a.paused = p.PausedTime(int(q.prio), now)
 	if again {
 		a.book(a.resend(), p.FreeAt)
@@ -143,15 +143,16 @@ func (n *NIC) posted(q *qp, m *message, now sim.Time) {
 }
 
 // wait books the time up to now, at which a packet leaves or could not leave
-// yet: the hold of an RNR NAK first, then the pacing, then pauses; the rest was
-// the turn of others.
-func (n *NIC) wait(q *qp, p *nicPort, now sim.Time) {
+// yet: the hold of an RNR NAK first, then the pacing, then the host, then pauses;
+// the rest was the turn of others.
+func (n *NIC) wait(q *qp, p *nicPort, m *message, now sim.Time) {
 	a := q.account
 	if now <= a.mark {
 		return
 	}
 	a.book(trace.DelayRNR, min(q.holdAt, now))
 	a.book(trace.DelayCongestion, min(q.availAt, now))
+	a.book(trace.DelayHold, min(n.heldUntil(q, m), now))
 	if d := min(p.PausedTime(int(q.prio), now)-a.paused, now.Sub(a.mark)); d > 0 {
 		a.book(trace.DelayPaused, a.mark.Add(d))
 	}
@@ -292,7 +293,11 @@ func (n *NIC) stalled(q *qp, now sim.Time) {
 		a.book(trace.DelayNetwork, now)
 		return
 	}
-	n.wait(q, p, now)
+	m := (*message)(nil)
+	if q.nxt < q.end && q.head < len(q.msgs) {
+		m = &q.msgs[q.find(q.nxt)]
+	}
+	n.wait(q, p, m, now)
 }
 
 // nakDelay is what a NAK makes its sender wait for.

@@ -9,6 +9,10 @@ import (
 
 // onAck advances the send queue to the acknowledged packet.
 func (n *NIC) onAck(m *packet.Packet) {
+	if m.IsResponse() && verbs.Opcode(m.Op()) == verbs.OpRead {
+		n.onFeedback(m)
+		return
+	}
 	q := n.lookup(m.DstQP)
 	if q == nil || q.full != nil && !q.full.from(q, m) {
 		return
@@ -60,9 +64,12 @@ func (n *NIC) progress(q *qp, seq uint64, now sim.Time) {
 		q.rto = n.timeoutOf(q)
 	}
 	q.rnr, q.extended = 0, false
-	q.rtoAt = now.Add(q.rto)
 	if q.irn != nil {
 		q.irn.advance(q)
+	}
+	q.rtoAt = now.Add(q.rto)
+	if q.wakeAt > q.rtoAt && q.una < q.sent { // the timer has become shorter
+		n.sleep(q)
 	}
 }
 

@@ -26,10 +26,11 @@ const (
 	cmRetries = 15
 )
 
-// Bounds of private data. Source: rdma_connect(3), rdma_accept(3).
+// Bounds of private data. Source: rdma_connect(3), rdma_accept(3), rdma_reject(3).
 const (
 	maxPrivateREQ = 56
 	maxPrivateREP = 196
+	maxPrivateREJ = 148
 )
 
 // cmKind is the kind of a message.
@@ -358,8 +359,8 @@ func (id *cmID) Reject(private []byte) error {
 	switch {
 	case id.state != cmAsked:
 		return fmt.Errorf("%w: there is no request to reject", verbs.ErrInvalid)
-	case len(private) > maxPrivateREP:
-		return fmt.Errorf("%w: %d bytes of private data: want at most %d", verbs.ErrInvalid, len(private), maxPrivateREP)
+	case len(private) > maxPrivateREJ:
+		return fmt.Errorf("%w: %d bytes of private data: want at most %d", verbs.ErrInvalid, len(private), maxPrivateREJ)
 	}
 	id.state = cmEnded
 	id.m.ctx.dev.n.sendCM(id.peer, &cmMessage{kind: cmREJ, from: id.num, to: id.remote, reason: verbs.RejectByConsumer,

@@ -130,6 +130,9 @@ type Config struct {
 	RNRTimer     uint8 // code
 	RNRRetry     int   // 7 = for ever
 	MaxRDAtomic  int   // READs and atomics that a queue pair has outstanding, 0 = 16
+	// NoReadFeedback leaves READ responses without feedback to their sender's
+	// reaction point, where that lives on ACKs.
+	NoReadFeedback bool
 
 	TimeoutPolicy TimeoutPolicy
 	IRN           *IRN // nil = go-back
@@ -149,7 +152,8 @@ type Config struct {
 	// EndpointName returns the host of an endpoint.
 	EndpointName func(int32) string
 
-	Host HostCosts
+	Host  HostCosts
+	Setup *Setup // of connections; nil = they are there at once
 
 	// Memory is what the NICs of a fabric share to carry real bytes; nil = sizes
 	// are all that is simulated, and there is no verbs.Device.

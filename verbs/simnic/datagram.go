@@ -31,8 +31,12 @@ func serviceOf(m *packet.Packet) verbs.Service {
 // message with a gap is lost. Source: InfiniBand Architecture, volume 1,
 // sections 9.8.2 and 9.8.3.
 func (n *NIC) onUnreliable(port int, m *packet.Packet) {
-	if m.DstQP == cmQP && n.cfg.Memory != nil {
-		n.onCM(m)
+	if m.DstQP == cmQP {
+		if n.cfg.Memory != nil && m.Ext == 0 {
+			n.onCM(m)
+		} else {
+			n.onSetup(port, m)
+		}
 		return
 	}
 	q := n.responder(port, m)

@@ -71,7 +71,7 @@ func (n *NIC) SetLossless(port int, classes uint8) {
 // stops it altogether.
 func (n *NIC) SetDrain(r sim.Rate) {
 	n.cfg.Drain = r
-	n.rx.slow = true
+	n.rx.slow, n.rx.stopped = true, r <= 0
 	n.rx.start(n)
 }
 

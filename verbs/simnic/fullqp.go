@@ -213,10 +213,8 @@ func (f *fullQP) aim(peer int32) {
 	n.peers[peer]++
 	if tc := f.attr.AH.TrafficClass; tc != 0 {
 		q.dscp = tc >> 2
-		for c, d := range n.cfg.PriorityDSCP {
-			if d == q.dscp {
-				q.prio = uint8(c)
-			}
+		if c, ok := n.priorityOf(q.dscp); ok {
+			q.prio = c
 		}
 	}
 	n.route(q)

@@ -82,8 +82,8 @@ func (n *NIC) post(q *qp, m message) {
 	n.flowID++
 	m.id, m.posted = n.flowID, n.node.Now()
 	m.first, m.last = q.end, q.end+count-1
-	if n.cfg.Host.Post > 0 || n.cfg.Host.Doorbell > 0 {
-		m.ready = n.ready(m.posted)
+	if n.cfg.Host.posts() {
+		m.ready = n.ready(&m, m.posted)
 		q.hosted = true
 	}
 	if m.fence || m.responds() {

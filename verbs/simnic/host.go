@@ -12,6 +12,12 @@ type HostCosts struct {
 	Doorbell   sim.Duration // from the end of posting until the NIC has the request
 	Poll       sim.Duration // of the core, per completion
 	Moderation sim.Duration // the first completion waits so long for others before the host hears of them
+
+	Bus          Bus
+	Contexts     Cache     // of queue pairs, QPC
+	Translations Cache     // of pages, MTT
+	Page         sim.Bytes // that a translation stands for
+	Memory       sim.Bytes // that messages lie in, anywhere
 }
 
 // delivery is a completion that the host has not taken yet.
@@ -22,10 +28,13 @@ type delivery struct {
 	wc     verbs.WorkCompletion
 }
 
+// posts reports whether a request takes time to reach the NIC.
+func (h *HostCosts) posts() bool { return h.Post > 0 || h.Doorbell > 0 || h.Bus.Latency > 0 }
+
 // ready returns when the NIC has a request that is posted now.
-func (n *NIC) ready(now sim.Time) sim.Time {
+func (n *NIC) ready(m *message, now sim.Time) sim.Time {
 	n.coreAt = max(n.coreAt, now).Add(n.cfg.Host.Post)
-	return n.coreAt.Add(n.cfg.Host.Doorbell)
+	return n.coreAt.Add(n.cfg.Host.Doorbell + n.payloadDelay(m))
 }
 
 // later hands a completion over once the host has got to it.

@@ -22,6 +22,8 @@ const (
 	kindCM                                         // a message of connection management is not answered
 	kindReceive                                    // a receive that was posted late is ready
 	kindPauseWatchdog                              // a pause of the NIC's own has lasted for long
+	kindSetup                                      // nobody has answered a wish to connect
+	kindAccept                                     // a host has accepted a connection
 )
 
 // Client is an application on a host.
@@ -38,6 +40,7 @@ type NIC struct {
 	node    *sim.Node[packet.Packet]
 	ports   []nicPort
 	dog     *pauseWatchdog // nil = none
+	dma     *dma           // nil = memory is as near as can be
 	qps     []*qp
 	freeQPs []int32
 	nextQPN uint32
@@ -71,6 +74,9 @@ type NIC struct {
 	qkeyFails   uint32
 	sampling    bool // the end of a bin is scheduled, or there are no series
 	acts        []func(sim.Time) sim.Time
+	setups      uint32 // messages of connection management sent
+	acceptAt    sim.Time
+	accepting   []accepting
 	late        sim.Duration // by which receives are posted late
 	lateRecvs   []lateReceive
 }
@@ -162,6 +168,7 @@ func New(e *sim.Engine[packet.Packet], cfg Config, pod int) *NIC {
 	if cfg.PauseWatchdog > 0 {
 		n.dog = &pauseWatchdog{limit: cfg.PauseWatchdog}
 	}
+	n.dma = newDMA(&n.cfg)
 	n.rx.init(n)
 	n.node.At(0, kindStart, 0, 0)
 	if cfg.Interval > 0 {
@@ -244,6 +251,9 @@ func (n *NIC) Connect(c Conn) *QP {
 	}
 	n.peers[c.Peer]++
 	n.route(q)
+	if n.cfg.Setup != nil && c.Service != verbs.UD {
+		n.dial(q)
+	}
 	return q.handle
 }
 
@@ -311,6 +321,7 @@ func (n *NIC) destroy(q *qp) {
 			}
 		}
 	}
+	n.hangUp(q)
 	q.handle = nil
 	q.state = verbs.StateReset
 	if q.sched != schedReady { // the ready list lets go of it when it comes up
@@ -441,6 +452,10 @@ func (n *NIC) OnTimer(kind sim.Kind, port int, arg uint64) {
 		n.pauseTooLong(port, arg)
 	case kindReceive:
 		n.receiveReady()
+	case kindSetup:
+		n.setupTimer(uint32(arg&0xffffff), uint32(arg>>24))
+	case kindAccept:
+		n.accepted()
 	case kindStart:
 		for _, c := range n.clients {
 			c.OnStart()

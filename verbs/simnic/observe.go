@@ -209,6 +209,7 @@ func (n *NIC) ResetStat(now sim.Time) {
 	n.binCNP = 0
 	n.rx.max = n.rx.bytes
 	n.dog.reset()
+	n.dma.reset()
 	for i := range n.ports {
 		p := &n.ports[i]
 		p.ResetStat(now)
@@ -248,6 +249,9 @@ func (n *NIC) Counters(now sim.Time, f func(trace.Counter)) {
 		add(trace.CountPauseWarnings, n.dog.warnings)
 		add(trace.CountPauseErrors, n.dog.errors)
 		add(trace.CountDropWatchdog, 0) // those that there are, are counted at the port
+	}
+	if n.dma != nil {
+		n.dma.counters(add)
 	}
 	if n.rx.slow {
 		f(trace.Counter{Object: n.cfg.Name, Prio: -1, Name: trace.CountBufferSize, Value: float64(n.cfg.RxBuffer)})

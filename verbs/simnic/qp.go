@@ -55,11 +55,17 @@ type qp struct {
 	sched    uint8
 	service  verbs.Service
 	accepted bool
+	dialling bool // the connection is being made
+	tries    uint8
 	special  bool // not WRITEs and SENDs of a sized connection alone
+	fedEcho  bool // one of the READ responses since the last feedback was marked
 	closing  bool
 	hosted   bool  // its requests take time to reach the NIC
+	fetched  bool  // the context for the next packet is there, or will be at fetchAt
 	next     int32 // in the ready list
 	waitAt   sim.Time
+	fetchAt  sim.Time
+	upAt     sim.Time // the connection was made
 	handle   *QP
 	depth    int
 	mtu      sim.Bytes
@@ -78,8 +84,8 @@ type qp struct {
 	timeout  sim.Duration // T
 	rto      sim.Duration // of the present try
 	rtoAt    sim.Time
-	rtoSet   bool
-	extended bool // the timer runs on between T and 4T
+	wakeAt   sim.Time // when the timer goes off, at rtoAt or before it; 0 = never
+	extended bool     // the timer runs on between T and 4T
 	retries  int
 	retryMax uint8
 	rnr      int
@@ -91,24 +97,26 @@ type qp struct {
 	ackHigh  uint64     // acknowledged beyond a READ that is not answered yet
 	asked    uint64     // one more than the response that has been asked for again
 	respSeen uint64     // the latest response out of sequence, 0 = none
+	fedBytes sim.Bytes  // of READ responses, since the last feedback
 	irn      *selective // nil unless lost packets are repaired one by one
 
 	// Responder.
-	epsn     uint64
-	msgStart uint64 // first packet of the message being received
-	msn      uint32
-	nakAt    sim.Time
-	nakFor   uint64
-	nakSent  bool
-	echo     bool
-	watch    bool // its owner wants to know of WRITEs
-	receives bool // inside a message (UC)
-	unacked  int
-	np       congestion.NotificationPoint
-	recvs    []posted
-	recvHead int
-	recvLen  sim.Bytes
-	resp     *responses // READ responses to send; nil until there is one
+	epsn       uint64
+	msgStart   uint64 // first packet of the message being received
+	msn        uint32
+	nakAt      sim.Time
+	nakFor     uint64
+	nakSent    bool
+	echo       bool
+	watch      bool // its owner wants to know of WRITEs
+	receives   bool // inside a message (UC)
+	unacked    int
+	fedPackets int // READ responses since the last feedback
+	np         congestion.NotificationPoint
+	recvs      []posted
+	recvHead   int
+	recvLen    sim.Bytes
+	resp       *responses // READ responses to send; nil until there is one
 
 	full    *fullQP        // nil = sized connection, without memory
 	series  trace.ObjectID // of the requester: rate and alpha

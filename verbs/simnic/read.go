@@ -16,6 +16,7 @@ type response struct {
 	data              []byte    // nil without memory
 	value             uint64    // of an atomic
 	sent              sim.Time  // of the request, for the round trip
+	ready             sim.Time  // its memory has been read
 	msn               uint32
 }
 
@@ -28,6 +29,7 @@ type responses struct {
 	hold    bool // answer waits
 	atomics [maxResources]atomicResult
 	turn    int
+	spans   []span // of responses in flight, where there is feedback
 }
 
 // maxResources bounds the READs and atomics that a responder keeps.
@@ -94,6 +96,9 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 			k.Aux = n.load(cargo{data: a.data[off : off+payload]})
 		}
 		n.stat.sent++
+		if n.feedsBack() {
+			n.responded(q, a.next, k.Flags&packet.FlagLast != 0, &k)
+		}
 	}
 	a.next++
 	if a.next > a.last {
@@ -103,6 +108,9 @@ func (n *NIC) sendResponse(port int, p *nicPort, q *qp) {
 		}
 	}
 	p.Send(n.node, port, &k)
+	if n.dma != nil {
+		n.dma.sent(q, n.node.Now(), sim.Bytes(k.Payload), false)
+	}
 	n.pace(p, q, sim.Bytes(k.Size)+p.Cfg.Overhead)
 	if !r.waiting() && r.hold {
 		r.hold = false
@@ -119,13 +127,14 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 		n.route(q)
 	}
 	r := q.responses()
-	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent}
+	a := response{op: verbs.Opcode(m.Op()), first: seq, next: seq, last: seq, sent: m.Sent, ready: n.node.Now().Add(n.readDelay())}
 	if a.op == verbs.OpRead {
 		a.length = sim.Bytes(m.Ext)
 		a.last = seq + packets(a.length, q.mtu) - 1
 		if duplicate {
 			r.truncate(seq)
 			r.hold = false
+			n.askedAgain(q)
 		}
 		ok := a.length <= verbs.MaxMessage && (!duplicate || a.last < q.epsn)
 		if ok && q.full != nil {
@@ -218,6 +227,9 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	n.stat.payload += uint64(m.Payload)
 	last := seq == d.last
 	q.respSeen = 0
+	if n.feedsBack() {
+		n.feedBack(port, q, m)
+	}
 	n.progress(q, seq+1, now)
 	if last {
 		n.beyond(q, now)

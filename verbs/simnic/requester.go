@@ -10,7 +10,7 @@ import (
 // more reports whether a packet may be sent as far as the send queue and the
 // window are concerned.
 func (n *NIC) more(q *qp, now sim.Time) bool {
-	if q.resp != nil && q.resp.waiting() {
+	if n.responding(q, now) {
 		return true
 	}
 	if q.state != verbs.StateRTS && !q.finishing() {
@@ -29,6 +29,9 @@ func (n *NIC) more(q *qp, now sim.Time) bool {
 		return true
 	}
 	w := q.rp.Window(now)
+	if w > 0 && q.special && n.feedsBack() && q.msgs[q.cur].responds() {
+		w = 0 // a request: what answers it is the responder's to hold back
+	}
 	if n.cfg.Window > 0 && (w == 0 || n.cfg.Window < w) {
 		w = n.cfg.Window
 	}
@@ -48,9 +51,9 @@ func (q *qp) finishing() bool {
 }
 
 // startAt is when a queue pair that has something to send may send it.
-func (q *qp) startAt() sim.Time {
-	if q.resp != nil && q.resp.waiting() {
-		return q.availAt
+func (n *NIC) startAt(q *qp, now sim.Time) sim.Time {
+	if n.responding(q, now) {
+		return max(q.availAt, q.resp.list[q.resp.head].ready)
 	}
 	at := max(q.availAt, q.holdAt)
 	if q.hosted && q.nxt < q.end {
@@ -63,6 +66,9 @@ func (q *qp) startAt() sim.Time {
 // atomics within max_rd_atomic, fenced requests after them, and none after one
 // that has failed locally.
 func (n *NIC) mayStart(q *qp) bool {
+	if q.dialling {
+		return false
+	}
 	for q.nxt > q.msgs[q.cur].last {
 		q.cur++
 	}
@@ -82,7 +88,7 @@ func (n *NIC) offer(q *qp) {
 	if q.sched == schedReady || !n.more(q, now) {
 		return
 	}
-	at := q.startAt()
+	at := n.startAt(q, now)
 	if q.sched == schedWaiting && q.waitAt <= at {
 		return
 	}
@@ -105,11 +111,11 @@ func (n *NIC) schedule(p *nicPort, q *qp, at, now sim.Time) {
 //
 //nolint:funlen // steps in their order
 func (n *NIC) sendData(port int, p *nicPort, q *qp) {
-	if q.resp != nil && q.resp.waiting() {
+	now := n.node.Now()
+	if n.responding(q, now) {
 		n.sendResponse(port, p, q)
 		return
 	}
-	now := n.node.Now()
 	seq := q.nxt
 	if q.irn != nil {
 		seq = q.irn.next(q)
@@ -172,6 +178,9 @@ func (n *NIC) sendData(port int, p *nicPort, q *qp) {
 	q.sent = max(q.sent, next)
 	n.stat.sent++
 	p.Send(n.node, port, &k)
+	if n.dma != nil {
+		n.dma.sent(q, now, sim.Bytes(k.Payload), first)
+	}
 	if n.cfg.Account {
 		n.sent(q, p, m, now, k.Flags&packet.FlagRetx != 0, next > m.last)
 	}
@@ -200,10 +209,11 @@ func (n *NIC) pace(p *nicPort, q *qp, wire sim.Bytes) {
 
 // requeue puts a queue pair that has just sent back into the schedule.
 func (n *NIC) requeue(p *nicPort, q *qp) {
-	if q.sched == schedReady || q.handle == nil || !n.more(q, n.node.Now()) {
+	now := n.node.Now()
+	if q.sched == schedReady || q.handle == nil || !n.more(q, now) {
 		return
 	}
-	if at := q.startAt(); at <= p.FreeAt {
+	if at := n.startAt(q, now); at <= p.FreeAt {
 		p.ready(n, q)
 	} else if q.sched != schedWaiting || at < q.waitAt {
 		q.sched, q.waitAt = schedWaiting, at

@@ -88,14 +88,27 @@ func (n *NIC) responder(port int, m *packet.Packet) *qp {
 	return q
 }
 
-// ackClass returns the priority and DSCP by which a connection is answered.
+// ackClass returns the priority and DSCP by which a connection is answered:
+// those of its requests, where the NIC knows their DSCP. Priorities without a
+// DSCP of their own have that of the NIC's, which means the NIC's.
 func (n *NIC) ackClass(m *packet.Packet) (uint8, uint8) {
-	for c, d := range n.cfg.PriorityDSCP {
-		if d == m.DSCP && c != int(n.cfg.Priority) {
-			return uint8(c), d
-		}
+	if c, ok := n.priorityOf(m.DSCP); ok {
+		return c, m.DSCP
 	}
 	return n.cfg.Priority, n.cfg.DSCP
+}
+
+// priorityOf returns the priority that is sent with a DSCP.
+func (n *NIC) priorityOf(dscp uint8) (uint8, bool) {
+	if dscp == n.cfg.DSCP {
+		return n.cfg.Priority, true
+	}
+	for c, d := range n.cfg.PriorityDSCP {
+		if d == dscp {
+			return uint8(c), true
+		}
+	}
+	return 0, false
 }
 
 func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
@@ -259,6 +272,9 @@ func (n *NIC) control(port int, m *packet.Packet) {
 func (n *NIC) complete(q *qp, wc verbs.WorkCompletion) {
 	if q.handle == nil {
 		return
+	}
+	if n.dma != nil {
+		n.dma.completed(n.node.Now())
 	}
 	if n.cfg.Host.Poll > 0 || n.cfg.Host.Moderation > 0 {
 		n.later(q, wc)

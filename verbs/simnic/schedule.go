@@ -50,6 +50,12 @@ func (n *NIC) transmit(port int) {
 			}
 		}
 	}
+	if n.dma != nil && n.dma.busy() > now {
+		if p.readyMask&^p.Paused != 0 || len(p.heap) > 0 {
+			n.wake(p, port, n.dma.busy())
+		}
+		return
+	}
 	for {
 		open = p.readyMask &^ p.Paused
 		if open == 0 {
@@ -72,9 +78,15 @@ func (n *NIC) transmit(port int) {
 		if !n.more(q, now) {
 			continue
 		}
-		if at := q.startAt(); at > now {
+		if at := n.startAt(q, now); at > now {
 			n.schedule(p, q, at, now)
 			continue
+		}
+		if n.dma != nil {
+			if at := n.dma.fetch(q, n.responding(q, now), now); at > now {
+				n.schedule(p, q, at, now)
+				continue
+			}
 		}
 		n.sendData(port, p, q)
 		n.again(p, port)

@@ -216,3 +216,31 @@ func TestPSNWraps(t *testing.T) {
 		}
 	}
 }
+
+// What a connection answers travels in the class of its requests and obeys its
+// pauses, although priorities without a DSCP of their own share that of the NIC.
+func TestResponsesObeyPauses(t *testing.T) {
+	p := newPair(t, func(c *Config) {
+		c.Priority, c.DSCP = 3, 26
+		for i := range c.PriorityDSCP {
+			c.PriorityDSCP[i] = 26
+		}
+		c.PriorityDSCP[5] = 40
+		c.Ports[0].Lossless = 1 << 3
+	})
+	var at [2]sim.Time
+	p.app[0].start = func() {
+		q := p.connect(0)
+		require.NoError(t, q.PostSend(verbs.WorkRequest{Opcode: verbs.OpRead, Length: 100_000, Signaled: true}))
+		p.nic[0].After(0, 5*sim.Microsecond, 0)
+		p.nic[0].After(0, 50*sim.Microsecond, 1)
+	}
+	p.app[0].timer = func(token uint64) { p.nic[0].Storm(0, 3, uint16(1-token)*65535, false) }
+	p.app[0].complete = func(*QP, verbs.WorkCompletion) { at[0] = p.nic[0].Node().Now() }
+	p.run(sim.Millisecond)
+	require.Greater(t, at[0], sim.Time(50*sim.Microsecond), "the pause holds responses back")
+	for _, c := range []struct{ dscp, prio uint8 }{{26, 3}, {40, 5}, {12, 3}} {
+		got, _ := p.nic[1].ackClass(&packet.Packet{DSCP: c.dscp})
+		require.Equal(t, c.prio, got, "DSCP %d", c.dscp)
+	}
+}

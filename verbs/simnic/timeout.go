@@ -47,10 +47,11 @@ func (n *NIC) arm(q *qp, now sim.Time) {
 	n.sleep(q)
 }
 
-// sleep sets the timer to the deadline, unless it is set already.
+// sleep sets the timer to the deadline, unless it goes off before: then it is
+// set again. One that was to go off later is overtaken, and ignored when it does.
 func (n *NIC) sleep(q *qp) {
-	if !q.rtoSet {
-		q.rtoSet = true
+	if q.wakeAt == 0 || q.wakeAt > q.rtoAt {
+		q.wakeAt = q.rtoAt
 		n.node.At(q.rtoAt, kindTimeout, 0, uint64(q.qpn)<<24|uint64(q.slot))
 	}
 }
@@ -62,8 +63,11 @@ func (n *NIC) onTimeout(slot int32, qpn uint32) {
 	if q == nil || q.qpn != qpn {
 		return
 	}
-	q.rtoSet = false
 	now := n.node.Now()
+	if now != q.wakeAt {
+		return // overtaken by an earlier one
+	}
+	q.wakeAt = 0
 	if q.una >= q.sent || q.state != verbs.StateRTS && q.state != verbs.StateSQD || q.head == len(q.msgs) {
 		return
 	}

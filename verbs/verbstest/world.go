@@ -1,9 +1,12 @@
 // Package verbstest is the contract that every provider of verbs has to pass:
-// the simulated NIC, Soft-RoCE and real hardware. It asks for nothing that any
-// of them may refuse: no speed, no exact times, no rounding of capacities.
+// the simulated NIC, Soft-RoCE and real hardware. It asks for no speed, no exact
+// times and no rounding of capacities. Where a device is known to answer
+// otherwise, its provider says so with a Deviation; what a provider does not have
+// at all, such as connection management, is skipped.
 package verbstest
 
 import (
+	"slices"
 	"testing"
 
 	"rdmasim/sim"
@@ -35,7 +38,26 @@ type Provider struct {
 	// Patience is how long the slowest completion may take: that of a request
 	// to a peer that never answers, with retry_cnt 1.
 	Patience sim.Duration
+	// Deviations are where the devices are known to leave the contract. Without
+	// them all of it is required.
+	Deviations []Deviation
 }
+
+// Deviation is a way in which a device answers otherwise than the standard
+// has it, and to which programs have to be prepared where they use such a device.
+type Deviation string
+
+// Deviations, all of them those of Soft-RoCE in Linux 6.1.
+const (
+	// LongerQueues: a queue takes more requests than Query says.
+	LongerQueues Deviation = "queues take more than Query says"
+	// UnpolledPlaces: a request gives its place in the send queue back when it
+	// is done, and not when a completion at or behind it has been polled.
+	UnpolledPlaces Deviation = "places in a send queue become free without polling"
+	// OperationErrors: a receive that is too short ends in LOC_QP_OP_ERR and
+	// REM_OP_ERR, a local key that does not fit in LOC_QP_OP_ERR.
+	OperationErrors Deviation = "errors of local memory are reported as LOC_QP_OP_ERR, and REM_OP_ERR to the peer"
+)
 
 // Test runs the whole contract.
 func Test(t *testing.T, p Provider) {
@@ -64,6 +86,17 @@ type bench struct {
 	*testing.T
 	w World
 	p Provider
+}
+
+// deviates reports whether the devices are known to leave the contract in a way.
+func (b *bench) deviates(d Deviation) bool { return slices.Contains(b.p.Deviations, d) }
+
+// unless returns what the contract wants, or what the devices answer instead.
+func unless[T any](b *bench, d Deviation, instead, want T) T {
+	if b.deviates(d) {
+		return instead
+	}
+	return want
 }
 
 // end is one side: a context with everything that a queue pair needs.

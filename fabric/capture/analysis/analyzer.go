@@ -97,6 +97,10 @@ type Analyzer struct {
 	hostList   []*host
 	byKey      map[streamKey]*stream
 	byPair     map[pairKey][]*stream
+	conns      map[connKey]*conn
+	connList   []*conn
+	connsLeft  uint64
+	pairs      map[streamKey]knownPair
 	streams    []*stream
 	pausers    map[pauserKey]*pauser
 	pauserList []*pauser
@@ -124,6 +128,7 @@ func New(o Options) *Analyzer {
 		o.Names = trace.NewNames()
 	}
 	return &Analyzer{opt: o, names: o.Names, hosts: map[netip.Addr]*host{}, byKey: map[streamKey]*stream{}, byPair: map[pairKey][]*stream{},
+		conns: map[connKey]*conn{}, pairs: map[streamKey]knownPair{},
 		pausers: map[pauserKey]*pauser{}, checks: newChecks(), series: newBinClock()}
 }
 
@@ -238,6 +243,7 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 	}
 	if f.BTH.DestQP <= 1 && info.Transport == capture.TransportUD {
 		t.Management++
+		a.management(f, rec.Interface, damaged)
 		return
 	}
 	s := a.stream(f, rec.Interface)
@@ -249,6 +255,9 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 	if v == nil {
 		t.NotFollowed++
 		return
+	}
+	if s.reverse == nil && len(a.pairs) > 0 {
+		a.meet(s)
 	}
 	s.end = a.now
 	if s.to.home == rec.Interface {

@@ -21,6 +21,10 @@ func (a *Analyzer) answer(s *stream, v *view, f *capture.Frame, damaged bool) {
 			return
 		}
 	}
+	if !r.upstream().requests.begun {
+		a.unpaired++
+		return
+	}
 	number := expand(r.upstream().requests.next, f.BTH.PSN)
 	if v == s.upstream() {
 		a.answered(s, r, f, number)

@@ -92,6 +92,12 @@ func FuzzAnalyse(f *testing.F) {
 	}
 	require.NoError(f, s.w.Flush())
 	f.Add(s.b.Bytes())
+	made := newStory(f)
+	made.connect(1<<24-2, 7)
+	made.write(1<<24-2, 3)
+	made.ack(0, 1)
+	require.NoError(f, made.w.Flush())
+	f.Add(made.b.Bytes())
 	for name := range references {
 		if b, err := os.ReadFile(filepath.Join(referenceDir, name)); err == nil {
 			f.Add(b)

@@ -23,6 +23,7 @@ func (a *Analyzer) notes() (list []string) {
 	note(t.CaptureDrops, "the capture says that it lost %d packets")
 	note(t.OtherLink, "%d frames are of a link type that is not read")
 	note(t.NotFollowed, "%d packets were not followed: too many queue pairs, hosts or interfaces")
+	note(a.connsLeft, "%d requests for connections were not followed: too many")
 	note(a.unpaired, "%d answers could not be told to belong to any requests")
 	if a.events > maxEvents {
 		note(a.events-maxEvents, "%d events beyond the first million are not in events.parquet")

@@ -20,6 +20,9 @@ func (a *Analyzer) request(s *stream, v *view, f *capture.Frame, damaged bool) {
 		p.n, slack = s.readNumbers(p.length)
 	}
 	first := info.Place&capture.First != 0
+	if !v.requests.begun && len(a.pairs) > 0 {
+		a.begin(s, v, f.BTH.PSN)
+	}
 	number, arrived, missing := v.requests.take(f.BTH.PSN, p.n, first, a.now)
 	p.number = number
 	v.requests.slack = max(slack, v.requests.slack)

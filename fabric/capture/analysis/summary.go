@@ -11,21 +11,22 @@ import (
 // Summary is what a capture tells, capture.json of its run directory. Times are
 // seconds; a value that could not be measured is null.
 type Summary struct {
-	Files       []string   `json:"files,omitempty"`
-	Application string     `json:"application,omitempty"` // that wrote the capture
-	Interfaces  []string   `json:"interfaces"`
-	Duration    float64    `json:"duration_s"` // from the first packet to the last
-	Frames      Frames     `json:"frames"`
-	ICRC        ICRC       `json:"icrc"`
-	QPs         []QP       `json:"queue_pairs"`
-	RTT         *Spread    `json:"ack_round_trip_s"`
-	CNP         []CNPPace  `json:"cnp"`
-	CNPGaps     *Spread    `json:"cnp_interval_s"`
-	Pauses      []PauseSum `json:"pauses"`
-	Checks      []Check    `json:"checks"`
-	Notes       []string   `json:"notes"`
-	Unpaired    uint64     `json:"answers_without_requests"`
-	Unfollowed  uint64     `json:"packets_not_followed"`
+	Files       []string     `json:"files,omitempty"`
+	Application string       `json:"application,omitempty"` // that wrote the capture
+	Interfaces  []string     `json:"interfaces"`
+	Duration    float64      `json:"duration_s"` // from the first packet to the last
+	Frames      Frames       `json:"frames"`
+	ICRC        ICRC         `json:"icrc"`
+	QPs         []QP         `json:"queue_pairs"`
+	Connections []Connection `json:"connections,omitempty"` // by connection management
+	RTT         *Spread      `json:"ack_round_trip_s"`
+	CNP         []CNPPace    `json:"cnp"`
+	CNPGaps     *Spread      `json:"cnp_interval_s"`
+	Pauses      []PauseSum   `json:"pauses"`
+	Checks      []Check      `json:"checks"`
+	Notes       []string     `json:"notes"`
+	Unpaired    uint64       `json:"answers_without_requests"`
+	Unfollowed  uint64       `json:"packets_not_followed"`
 }
 
 // Frames counts frames by what they are.
@@ -166,6 +167,9 @@ func (a *Analyzer) Finish() *Summary {
 		if s.requests {
 			sum.QPs = append(sum.QPs, s.summary())
 		}
+	}
+	for _, k := range a.connList {
+		sum.Connections = append(sum.Connections, k.summary())
 	}
 	sum.CNP = a.cnpPaces()
 	sum.Pauses = a.pauseSums()

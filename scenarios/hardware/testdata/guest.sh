@@ -2,11 +2,15 @@
 bad=0
 part() {
 	name=$1; shift
+	read begin idle < /proc/uptime
 	"$@" > $name.out 2>&1 || { bad=1; echo "guest: $name failed: $*"; tail -n 40 $name.out; }
+	read end idle < /proc/uptime
+	echo "guest: $name took $((${end%.*} - ${begin%.*})) s"
 }
 state() { tc qdisc show; nft list ruleset; ip rule show; ip -o link show; }
 export RDMASIM_GUEST=1
 part ibv /t/ibv.test -test.run Hardware -test.v
+part bench /t/ibv.test -test.run '^$' -test.bench . -test.benchtime 1x
 part netem /t/netem.test -test.run Hardware -test.v
 part devices rdmasim hw devices
 part doctor rdmasim hw doctor --profile lossy
@@ -16,6 +20,16 @@ part run rdmasim hw run /t/lab.yaml --out run-clean --no-report
 state > before.txt
 part loss rdmasim hw run /t/lab-loss.yaml --out run-loss --no-report
 part blocked rdmasim hw run /t/lab-blocked.yaml --out run-blocked --no-report
+for i in verbs rnr loss1 loss10 loss100 datagrams; do
+	part $i rdmasim hw run /t/lab-$i.yaml --out run-$i --no-report
+done
+for i in loss10 three; do
+	at="--host h0=a/rxe0 --host h1=b/rxe1"
+	[ $i = three ] && at="$at --host h2=c/rxe1"
+	part agents-$i rdmasim hw run /t/lab-$i.yaml $at --via 'rdmasim hw agent' --out run-agents-$i --no-report
+done
+! rdmasim hw run /t/lab.yaml --device h0=rxe0 --device h1=rxe0 --out run-same > same.out 2>&1 || { bad=1; echo "guest: one device at both ends was taken"; }
+part acceptance rdmasim hw acceptance rxe0 rxe1 --profile lossy --count 50 --out acceptance --no-report
 part dry rdmasim hw run /t/lab-loss.yaml --dry-run
 state > after.txt
 
@@ -33,5 +47,26 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	[ $i -gt 2 ] && cmp -s before.txt killed.txt && break
 done
 cmp before.txt killed.txt || { bad=1; echo "guest: a killed run has left something behind"; }
+
+# rxe, veth, bridge, veth, rxe.
+LAB_PORTS=1 dash /lab.sh > lab.out 2>&1 || { bad=1; echo "guest: the lab with ports was not set up"; cat lab.out; }
+state > before-bridge.txt
+for how in INT KILL; do
+	rdmasim hw bridge port0 port1 --fault 'loss: {link: "port0>bridge", probability: 20%}' > bridge-$how.out 2>&1 &
+	pid=$!
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+		sleep 1
+		grep -q '^forwarding' bridge-$how.out && break
+	done
+	[ $how = INT ] && part bridged rdmasim hw run /t/lab-bridge.yaml --out run-bridge --no-report
+	kill -$how $pid
+	wait $pid
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		state > after-bridge.txt
+		cmp -s before-bridge.txt after-bridge.txt && break
+		sleep 1
+	done
+	cmp before-bridge.txt after-bridge.txt || { bad=1; echo "guest: a bridge ($how) has left something behind"; }
+done
 grep '^--- SKIP' *.out
 exit $bad

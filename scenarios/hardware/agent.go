@@ -1,0 +1,351 @@
+package hardware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"rdmasim/scenarios"
+	"rdmasim/scenarios/workload"
+	"rdmasim/sim"
+	"rdmasim/sim/trace"
+	"rdmasim/verbs"
+)
+
+// remote is how a world that has only some of the hosts reaches the others.
+type remote struct {
+	link    *link
+	started time.Time // of the agent's clock
+	seq     uint64
+	stop    bool
+	work    uint64 // completions and calls so far
+}
+
+func (r *remote) now() int64 { return time.Since(r.started).Nanoseconds() }
+
+// callTime is how long an answer of another agent may take.
+const callTime = 20 * time.Second
+
+// Agent runs the hosts of a scenario that are devices of this machine, as the
+// coordinator at the other end says. log gets every command that changes the host.
+func Agent(ctx context.Context, in io.Reader, out io.Writer, log io.Writer, version string) error {
+	r := &remote{link: newLink(in, out), started: time.Now()}
+	if err := r.link.send(message{Kind: kindHello, Version: version}); err != nil {
+		return err
+	}
+	err := r.serve(ctx, log, version)
+	if err != nil {
+		err = errors.Join(err, r.link.send(message{Kind: kindFailed, Err: err.Error()}))
+	}
+	return err
+}
+
+// serve answers until there is a scenario, and runs it.
+func (r *remote) serve(ctx context.Context, log io.Writer, version string) error {
+	var w *world
+	var o Options
+	for {
+		var m message
+		ok := false
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), w.closeIf())
+		case m, ok = <-r.link.in:
+		}
+		if !ok {
+			return errors.Join(fmt.Errorf("the coordinator is gone: %w", r.link.errGone()), w.closeIf())
+		}
+		switch m.Kind {
+		case kindPing:
+			if err := r.link.send(message{Kind: kindPing, Seq: m.Seq, Time: r.now()}); err != nil {
+				return err
+			}
+		case kindPrepare:
+			spec, err := scenarios.Parse("scenario", []byte(m.Scenario))
+			if err != nil {
+				return err
+			}
+			o = Options{Poll: m.Poll, Version: version, Log: log}
+			if w, err = prepareAt(spec, o, m.Devices, r); err != nil {
+				return err
+			}
+			if err := r.link.send(message{Kind: kindReady}); err != nil {
+				return errors.Join(err, w.close())
+			}
+		case kindStart:
+			if w == nil {
+				return errors.New("start without a scenario")
+			}
+			w.clock = clock{r.started.Add(time.Duration(m.Time))}
+			return errors.Join(w.runAgent(ctx, o), w.close())
+		case kindBye, kindStop:
+			return w.closeIf()
+		default:
+			return errors.Join(fmt.Errorf("a message %q before the start", m.Kind), w.closeIf())
+		}
+	}
+}
+
+func (w *world) closeIf() error {
+	if w == nil {
+		return nil
+	}
+	return w.close()
+}
+
+// runAgent runs the agent's part and sends what it has measured.
+func (w *world) runAgent(ctx context.Context, o Options) error {
+	r := w.remote
+	if w.kernelFaults() {
+		var err error
+		if w.injector, err = newInjector(o.Log); err != nil {
+			return err
+		}
+	}
+	before, err := w.counters()
+	if err != nil {
+		w.fail(err)
+	}
+	cpu := openCPUCounters()
+	defer cpu.close()
+	end, stopped := w.loop(ctx, o)
+	list := cpu.read()
+	w.sampler.end(w)
+	if len(w.faults) > 0 {
+		if err := w.stopFaults(); err != nil && !stopped {
+			w.fail(err)
+		}
+	}
+	if w.err != nil {
+		return w.err
+	}
+	w.unfinished(end)
+	after, err := w.counters()
+	if err != nil {
+		return err
+	}
+	res := &wireResult{End: end, Checks: w.checks, Faults: map[string][3]int64{}, Sent: w.sent, Arrived: w.arrived, Payload: w.total,
+		Reliable: w.reliable(), Devices: w.deviceStates(before, cpu.reasons())}
+	for i, e := range w.ends {
+		if e != nil {
+			d := after[i].since(&before[i])
+			res.Deltas = append(res.Deltas, d.device)
+			list = append(list, d.counters(&e.info)...)
+		}
+	}
+	res.Counters = list
+	for _, in := range w.faults {
+		res.Faults[in.name] = [3]int64{in.hit, in.seen, in.dropped}
+	}
+	if err := w.sendRows(); err != nil {
+		return err
+	}
+	return r.link.send(message{Kind: kindResult, Result: res})
+}
+
+// rowsPerMessage keeps lines short.
+const rowsPerMessage = 2000
+
+// sendRows sends the rows in portions.
+func (w *world) sendRows() error {
+	s := &w.sink
+	var objects []string
+	for i := trace.ObjectID(1); w.names.Name(i) != ""; i++ {
+		objects = append(objects, w.names.Name(i))
+	}
+	if err := w.remote.link.send(message{Kind: kindRows, Rows: &wireRows{Objects: objects}}); err != nil {
+		return err
+	}
+	for len(s.Flows)+len(s.Points)+len(s.Events) > 0 {
+		m := &wireRows{}
+		m.Flows, s.Flows = cut(s.Flows)
+		m.Points, s.Points = cut(s.Points)
+		m.Events, s.Events = cut(s.Events)
+		if err := w.remote.link.send(message{Kind: kindRows, Rows: m}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cut[T any](list []T) (head, tail []T) {
+	n := min(len(list), rowsPerMessage)
+	return list[:n], list[n:]
+}
+
+// hear handles what has come from the coordinator, without waiting.
+func (w *world) hear() (did bool) {
+	for {
+		select {
+		case m, ok := <-w.remote.link.in:
+			if !ok {
+				w.fail(fmt.Errorf("the coordinator is gone: %w", w.remote.link.errGone()))
+				return true
+			}
+			w.handle(m)
+			did = true
+		default:
+			return did
+		}
+	}
+}
+
+// handle does what one message asks for.
+func (w *world) handle(m message) {
+	r := w.remote
+	reply := message{Kind: kindReply, Seq: m.Seq}
+	switch m.Kind {
+	case kindStop:
+		r.stop = true
+		return
+	case kindReply: // of a call that was given up
+		return
+	case kindProbe:
+		reply = message{Kind: kindProbe, Seq: m.Seq, Done: w.left == 0 && w.busy == 0, Work: r.work}
+	case kindPing:
+		reply = message{Kind: kindPing, Seq: m.Seq, Time: r.now()}
+	case kindCall:
+		r.work++
+		c, err := w.answer(m)
+		if err != nil {
+			reply.Err = err.Error()
+		}
+		reply.Conn = c
+	default:
+		w.fail(fmt.Errorf("a message %q during the run", m.Kind))
+		return
+	}
+	if err := r.link.send(reply); err != nil {
+		w.fail(err)
+	}
+}
+
+// answer makes a queue pair for one of another agent, or gives it more memory.
+func (w *world) answer(m message) (*wireConn, error) {
+	host := indexOf(w.traffic.Hosts, m.To)
+	from := -1
+	if m.Conn != nil {
+		from = indexOf(w.traffic.Hosts, m.Conn.From)
+	}
+	if host < 0 || w.endOf[host] < 0 || from < 0 || m.Conn.Load < 0 || m.Conn.Load >= len(w.apps) {
+		return nil, fmt.Errorf("a call for host %q, which is not here", m.To)
+	}
+	q := m.Conn
+	if q.Grow > 0 {
+		c := w.ends[w.endOf[host]].conns[q.QPN]
+		if c == nil {
+			return nil, fmt.Errorf("queue pair %d is not here", q.QPN)
+		}
+		if err := c.dst.grow(c.end, q.Grow); err != nil {
+			return nil, err
+		}
+		return c.wire(0, 0), nil
+	}
+	a := w.apps[q.Load][host]
+	c, err := w.newConn(a, q.Depth, verbs.Service(q.Service))
+	if err != nil {
+		return nil, err
+	}
+	c.peer = w.far(c, from, q)
+	if err := w.ready1(c, min(c.end.mtu, q.MTU), q.Priority); err != nil {
+		return nil, err
+	}
+	a.inst.OnAccept(a, c, from, q.Private)
+	return c.wire(0, 0), nil
+}
+
+// wire describes an end of a connection to the other.
+func (c *conn) wire(depth, priority int) *wireConn {
+	return &wireConn{Load: c.app.load, From: c.w.traffic.Hosts[c.app.host], Depth: depth, Priority: priority, Service: uint8(c.service), QPN: c.QPN(), MTU: c.end.mtu,
+		GID: c.end.gid, Reads: c.end.attr.MaxDestRDAtomic, Addr: c.dst.mr.Addr(), RKey: c.dst.mr.RKey(), Size: sim.Bytes(len(c.dst.mr.Bytes()))}
+}
+
+// far stands for the end of a connection that another agent has.
+func (w *world) far(c *conn, host int, q *wireConn) *conn {
+	f := &conn{w: w, app: &app{w: w, host: host, load: c.app.load}, end: &endpoint{gid: q.GID, mtu: q.MTU}, dst: &region{}, service: c.service, farQPN: q.QPN}
+	f.end.attr.MaxDestRDAtomic = q.Reads
+	f.dst.far = farMemory{q.Addr, q.RKey, q.Size}
+	f.dst.ask = func(n sim.Bytes) (farMemory, error) {
+		got, err := w.call(host, &wireConn{Load: c.app.load, From: w.traffic.Hosts[c.app.host], QPN: q.QPN, Grow: n})
+		if err != nil {
+			return farMemory{}, err
+		}
+		return farMemory{got.Addr, got.RKey, got.Size}, nil
+	}
+	return f
+}
+
+// connectFar makes a connection to a host of another agent.
+func (w *world) connectFar(a *app, p workload.ConnParams, service verbs.Service) (*conn, error) {
+	c, err := w.newConn(a, p.Depth, service)
+	if err != nil {
+		return nil, err
+	}
+	c.far = true
+	ask := c.wire(p.Depth, p.Priority)
+	ask.Private = p.Private
+	got, err := w.call(p.Peer, ask)
+	if err != nil {
+		return nil, fmt.Errorf("%s to %s: %w", w.traffic.Hosts[a.host], w.traffic.Hosts[p.Peer], err)
+	}
+	c.peer = w.far(c, p.Peer, got)
+	w.made[a.host]++
+	c.number = w.made[a.host]
+	return c, w.ready1(c, min(c.end.mtu, got.MTU), p.Priority)
+}
+
+// call asks the agent of a host and waits for its answer. Meanwhile it answers
+// what others ask: two agents may call each other at once.
+func (w *world) call(host int, q *wireConn) (*wireConn, error) {
+	r := w.remote
+	r.seq++
+	r.work++
+	seq := r.seq
+	if err := r.link.send(message{Kind: kindCall, Seq: seq, To: w.traffic.Hosts[host], Conn: q}); err != nil {
+		return nil, err
+	}
+	deadline := time.NewTimer(callTime)
+	defer deadline.Stop()
+	for {
+		select {
+		case <-deadline.C:
+			return nil, fmt.Errorf("the agent of %s did not answer within %v", w.traffic.Hosts[host], callTime)
+		case m, ok := <-r.link.in:
+			switch {
+			case !ok:
+				return nil, fmt.Errorf("the coordinator is gone: %w", r.link.errGone())
+			case m.Kind == kindReply && m.Seq == seq:
+				if m.Err != "" || m.Conn == nil {
+					return nil, fmt.Errorf("the agent of %s: %s", w.traffic.Hosts[host], m.Err)
+				}
+				return m.Conn, nil
+			case m.Kind == kindReply: // of a call that was given up
+			default:
+				w.handle(m)
+			}
+		}
+	}
+}
+
+// kernelFaults reports whether a fault changes this machine.
+func (w *world) kernelFaults() bool {
+	for _, in := range w.faults {
+		if in.late == 0 && len(in.sites) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// machine names this machine in versions.
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return runtime.GOOS
+	}
+	return name
+}

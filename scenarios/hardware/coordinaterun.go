@@ -1,0 +1,274 @@
+package hardware
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rdmasim/sim"
+)
+
+// answerTime is how long an agent may take to come up and to answer.
+const answerTime = 60 * time.Second
+
+// next takes the next message that is for the coordinator, and passes on calls.
+func (c *coordinator) next(ctx context.Context, wait time.Duration) (m message, ok bool, err error) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return m, false, ctx.Err()
+		case <-timer.C:
+			return m, false, nil
+		case m = <-c.inbox:
+		}
+		a := c.agents[m.from]
+		switch m.Kind {
+		case kindCall:
+			err = c.pass(m)
+		case kindReply:
+			k, known := c.calls[m.Seq]
+			if !known {
+				continue
+			}
+			delete(c.calls, m.Seq)
+			m.Seq = k.seq
+			err = c.agents[k.agent].link.send(m)
+		case kindFailed:
+			return m, false, fmt.Errorf("%s: %s", a.machine, m.Err)
+		case kindBye:
+			if a.result != nil {
+				continue
+			}
+			return m, false, fmt.Errorf("%s: the agent has ended: %w", a.machine, a.link.errGone())
+		default:
+			return m, true, nil
+		}
+		if err != nil {
+			return m, false, fmt.Errorf("%s: %w", a.machine, err)
+		}
+	}
+}
+
+// pass hands a call to the agent of its host.
+func (c *coordinator) pass(m message) error {
+	to, ok := c.of[m.To]
+	if !ok {
+		return c.agents[m.from].link.send(message{Kind: kindReply, Seq: m.Seq, Err: "there is no host " + m.To})
+	}
+	c.seq++
+	c.calls[c.seq] = call{m.from, m.Seq}
+	m.Seq = c.seq
+	return c.agents[to].link.send(m)
+}
+
+// expect waits for a message of one agent; those of others wait for their turn.
+func (c *coordinator) expect(ctx context.Context, i int, k kind) (message, error) {
+	for {
+		m, ok := c.waiting(i)
+		if !ok {
+			var err error
+			if m, ok, err = c.next(ctx, answerTime); err != nil {
+				return m, err
+			}
+		}
+		switch {
+		case !ok:
+			return m, fmt.Errorf("%s: no answer within %v", c.agents[i].machine, answerTime)
+		case m.from != i:
+			c.early = append(c.early, m)
+		case m.Kind != k:
+			return m, fmt.Errorf("%s: %q instead of %q", c.agents[i].machine, m.Kind, k)
+		default:
+			return m, nil
+		}
+	}
+}
+
+// waiting takes the oldest message of an agent that came before its turn.
+func (c *coordinator) waiting(i int) (message, bool) {
+	k := slices.IndexFunc(c.early, func(m message) bool { return m.from == i })
+	if k < 0 {
+		return message{}, false
+	}
+	m := c.early[k]
+	c.early = slices.Delete(c.early, k, k+1)
+	return m, true
+}
+
+// exchanges is how often a clock is asked.
+const exchanges = 20
+
+func (c *coordinator) offsetOf(ctx context.Context, i int) (Offset, error) {
+	var list []exchange
+	for range exchanges {
+		asked := c.now()
+		if err := c.agents[i].link.send(message{Kind: kindPing}); err != nil {
+			return Offset{}, err
+		}
+		m, err := c.expect(ctx, i, kindPing)
+		if err != nil {
+			return Offset{}, err
+		}
+		list = append(list, exchange{asked, time.Duration(m.Time), c.now()})
+	}
+	return estimate(list)
+}
+
+// lead is how long after the word the run begins: faults are put in place before.
+const lead = 1500 * time.Millisecond
+
+// run starts all agents at one instant, waits until nothing is left to do or the
+// time is over, and collects what they have measured.
+func (c *coordinator) run(ctx context.Context, o Options) (stopped bool, err error) {
+	at := c.now() + lead
+	for _, a := range c.agents {
+		if err := a.link.send(message{Kind: kindStart, Time: (at + a.offset.Ahead).Nanoseconds()}); err != nil {
+			return false, fmt.Errorf("%s: %w", a.machine, err)
+		}
+	}
+	limit := c.spec.Duration
+	if c.spec.UntilDone {
+		limit = c.spec.MaxDuration
+	}
+	end := at + time.Duration(limit/sim.Nanosecond)
+	for quiet := uint64(0); c.left() > 0; {
+		if ctx.Err() != nil && !stopped {
+			stopped = true
+			end = c.now()
+			if err := c.stop(); err != nil {
+				return true, err
+			}
+		}
+		over := c.now() > end+answerTime
+		if over {
+			return stopped, fmt.Errorf("no results within %v after the end", answerTime)
+		}
+		if c.spec.UntilDone && !stopped && c.now() > at && c.now() < end {
+			done, work, err := c.probe(ctx)
+			if err != nil && ctx.Err() == nil {
+				return false, err
+			}
+			// Nothing to do anywhere, twice with nothing done in between.
+			if done && work == quiet {
+				if err := c.stop(); err != nil {
+					return false, err
+				}
+				if err := c.results(); err != nil {
+					return false, err
+				}
+				return stopped, nil
+			}
+			quiet = 0
+			if done {
+				quiet = work
+			}
+		}
+		m, ok, err := c.next(context.WithoutCancel(ctx), 50*time.Millisecond)
+		if err != nil {
+			return stopped, err
+		}
+		if ok {
+			c.take(m)
+		}
+	}
+	return stopped, nil
+}
+
+// left counts the agents without results.
+func (c *coordinator) left() (n int) {
+	for _, a := range c.agents {
+		if a.result == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *coordinator) stop() error {
+	for _, a := range c.agents {
+		if a.result != nil {
+			continue
+		}
+		if err := a.link.send(message{Kind: kindStop}); err != nil {
+			return fmt.Errorf("%s: %w", a.machine, err)
+		}
+	}
+	return nil
+}
+
+// results waits for those of all agents.
+func (c *coordinator) results() error {
+	for deadline := c.now() + answerTime; c.left() > 0; {
+		m, ok, err := c.next(context.Background(), time.Second)
+		if err != nil {
+			return err
+		}
+		if ok {
+			c.take(m)
+		}
+		if c.now() > deadline {
+			return fmt.Errorf("no results within %v", answerTime)
+		}
+	}
+	return nil
+}
+
+// probe asks all agents whether they have anything to do, and how much they have
+// done; rows that come meanwhile are taken.
+func (c *coordinator) probe(ctx context.Context) (done bool, work uint64, err error) {
+	waiting := 0
+	for _, a := range c.agents {
+		if a.result != nil {
+			continue
+		}
+		waiting++
+		if err := a.link.send(message{Kind: kindProbe}); err != nil {
+			return false, 0, fmt.Errorf("%s: %w", a.machine, err)
+		}
+	}
+	done = true
+	for deadline := c.now() + answerTime; waiting > 0; {
+		m, ok, err := c.next(ctx, time.Second)
+		if err != nil {
+			return false, 0, err
+		}
+		switch {
+		case ok && m.Kind == kindProbe:
+			waiting--
+			done = done && m.Done
+			work += m.Work
+		case ok:
+			c.take(m)
+			if m.Kind == kindResult { // its time was over before it heard
+				waiting--
+			}
+		}
+		if c.now() > deadline {
+			return false, 0, fmt.Errorf("no answer within %v", answerTime)
+		}
+	}
+	return done, work + 1, nil
+}
+
+// take keeps results; names of objects come before the rows that use them.
+func (c *coordinator) take(m message) {
+	a := c.agents[m.from]
+	switch m.Kind {
+	case kindRows:
+		if m.Rows == nil {
+			return
+		}
+		a.objects = append(a.objects, m.Rows.Objects...)
+		a.sink.Flows = append(a.sink.Flows, m.Rows.Flows...)
+		a.sink.Points = append(a.sink.Points, m.Rows.Points...)
+		a.sink.Events = append(a.sink.Events, m.Rows.Events...)
+	case kindResult:
+		a.result = m.Result
+		if a.result == nil {
+			a.result = &wireResult{}
+		}
+	}
+}

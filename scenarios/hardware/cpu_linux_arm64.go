@@ -1,0 +1,4 @@
+package hardware
+
+// perfEventOpen is the number of the system call.
+const perfEventOpen = 241

@@ -1,0 +1,11 @@
+package tune
+
+import (
+	"rdmasim/reports/tuning"
+	"rdmasim/scenarios"
+)
+
+// SpecOf returns the scenario of one workload with the settings of a point.
+func (t *Tuning) SpecOf(workload int, p *tuning.Point) (*scenarios.Spec, error) {
+	return t.sources[workload].Spec(t.sets(workload, t.Settings(p.Values)))
+}
