@@ -19,7 +19,7 @@ var (
 		Title:    "goodput share of go-back-N when every k-th data packet is lost",
 		Equation: "eta = 1 - W/k",
 		Source:   "derivation, for the experiment of Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM'16, section 4.1 (k = 256)",
-		Limits:   "W < k",
+		Limits:   "W < k/2: beyond, one packet more or less in W changes what is left by more than 2 % of it where k is below a hundred",
 	})
 	_ = describe(Oracle{
 		ID:       "go_back_0",
