@@ -3,13 +3,17 @@ package sweep
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
 // memory is a file system in memory on Linux.
 const memory = "/dev/shm"
 
-const scratchPrefix = "rdmasim-sweep-"
+const (
+	scratchPrefix = "rdmasim-sweep-"
+	newPrefix     = "rdmasim-new-" // of a directory that is being made
+)
 
 // scratchParent returns the directory for what is gone afterwards: that of the
 // environment, or memory where there is such a file system.
@@ -30,16 +34,20 @@ func scratchParent() string {
 // lives, whatever machine or container that is in.
 func ownScratch(parent string) (dir string, remove func(), err error) {
 	sweepUp(parent)
-	dir, err = os.MkdirTemp(parent, scratchPrefix)
+	made, err := os.MkdirTemp(parent, newPrefix)
 	if err != nil {
 		return "", nil, err
 	}
-	lock, err := os.Create(filepath.Join(dir, "lock"))
+	lock, err := os.Create(filepath.Join(made, "lock"))
 	if err == nil {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
+	if err == nil { // only now may others look for the lock
+		dir = filepath.Join(parent, scratchPrefix+strings.TrimPrefix(filepath.Base(made), newPrefix))
+		err = os.Rename(made, dir)
+	}
 	if err != nil {
-		_ = os.RemoveAll(dir)
+		_ = os.RemoveAll(made)
 		return "", nil, err
 	}
 	return dir, func() {
@@ -54,7 +62,7 @@ func sweepUp(parent string) {
 	for _, dir := range dirs {
 		lock, err := os.Open(filepath.Join(dir, "lock"))
 		if err != nil {
-			continue // being made, or not ours
+			continue // not ours
 		}
 		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 			_ = os.RemoveAll(dir)

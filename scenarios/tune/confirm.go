@@ -111,7 +111,7 @@ func (s *search) candidates(list []verdict) []verdict {
 // decide judges the fresh runs.
 func (s *search) decide(f *final, finalists, rivals []*entry) {
 	j := *s.judge
-	j.pareto = false
+	j.pareto, j.chance = false, true
 	var published []*entry
 	for _, e := range rivals {
 		if slices.Contains(s.baselines, e) {

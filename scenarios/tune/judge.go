@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rdmasim/reports/metric"
+	"rdmasim/sim/stat"
 )
 
 // goal is an objective, ready to be computed.
@@ -36,6 +37,7 @@ type judge struct {
 	pareto    bool
 
 	today, best *entry // what bounds refer to; best is nil without baselines
+	chance      bool   // a bound that refers to another point is broken only beyond chance
 }
 
 // verdict is how a point does on some seeds.
@@ -162,13 +164,33 @@ func (j *judge) violations(v *verdict, seeds []uint64, relative bool) {
 			if b.least {
 				over = limit - x
 			}
-			if over > 1e-12*math.Abs(limit) {
+			if over > 1e-12*math.Abs(limit) && (!j.chance || b.of == "" || j.beyondChance(v.e, b, w, seeds)) {
 				v.violation += over / max(math.Abs(limit), math.Abs(x)) // 0..1: of what would be right
 				unit := j.figures[b.figure].expr.Unit
 				v.words = append(v.words, fmt.Sprintf("%s: %s is %s, want %s %s", load.Name, j.figures[b.figure].Name, metric.Format(x, unit), map[bool]string{false: "at most", true: "at least"}[b.least], metric.Format(limit, unit)))
 			}
 		}
 	}
+}
+
+// beyondChance reports whether a bound that refers to another point is broken by
+// more than chance: the 95 % interval of the differences, seed by seed, lies
+// beyond it.
+func (j *judge) beyondChance(e *entry, b bound, w int, seeds []uint64) bool {
+	var over []float64
+	for _, seed := range seeds {
+		one := []uint64{seed}
+		limit, ok := b.limit(j, w, one, true)
+		x, measured := e.mean(b.figure, w, one)
+		if !ok || !measured {
+			return true
+		}
+		if b.least {
+			x, limit = limit, x
+		}
+		over = append(over, x-limit)
+	}
+	return len(over) < 2 || stat.MeanInterval(over, confidence).Low() > 0
 }
 
 // failures counts runs that failed and expectations that do not hold.

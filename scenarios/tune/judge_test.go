@@ -106,6 +106,29 @@ func TestBestBaseline(t *testing.T) {
 	assert.Contains(t, v[4].words[0], "A: x is 2.1, want at most 2")
 }
 
+// On fresh seeds a bound that refers to another point is broken where the
+// differences, seed by seed, are beyond chance, and not where they scatter about it.
+func TestRelativeBoundsAllowForChance(t *testing.T) {
+	seeds := []uint64{1, 2, 3, 4, 5, 6}
+	mk := func(id int, values ...float64) *entry {
+		e := &entry{id: id, obs: map[cell]Observation{}}
+		for i, v := range values {
+			e.obs[cell{0, seeds[i]}] = Observation{Figures: []float64{v}}
+		}
+		return e
+	}
+	ref := mk(0, 2, 3, 4, 5, 6, 7)
+	j := &judge{figures: []Figure{{Name: "x"}}, workloads: []Workload{{Name: "A"}}, goals: []goal{{sign: 1, weight: 1, scale: 1}}, robust: RobustMean,
+		best: ref, bounds: []bound{{value: 1, of: OfBestBaseline}}}
+	scattered := mk(1, 2.3, 2.8, 4.4, 4.7, 6.3, 7.2) // +0.12 on average, to either side
+	shifted := mk(2, 2.1, 3.12, 4.11, 5.13, 6.1, 7.12)
+	for _, chance := range []bool{false, true} {
+		j.chance = chance
+		v := j.assess([]*entry{ref, scattered, shifted}, seeds)
+		assert.Equal(t, []bool{true, chance, false}, []bool{v[0].feasible(), v[1].feasible(), v[2].feasible()})
+	}
+}
+
 // A run without a figure, or one that failed, is never better than one with.
 func TestWhatWasNotMeasuredNeverWins(t *testing.T) {
 	j := &judge{figures: []Figure{{Name: "x"}}, workloads: []Workload{{Name: "A"}}, goals: []goal{{sign: 1, weight: 1, scale: 1}}, robust: RobustRegret}

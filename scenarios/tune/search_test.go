@@ -125,7 +125,7 @@ func TestEvolutionImprovesOnTheHypercube(t *testing.T) {
 			for _, v := range u {
 				require.True(t, v >= 0 && v <= 1)
 			}
-			values[i] = math.Pow(u[0]-0.31, 2) + 3*math.Pow(u[1]-0.62, 2)
+			values[i] = (u[0]-0.31)*(u[0]-0.31) + 3*(u[1]-0.62)*(u[1]-0.62)
 			best = min(best, values[i])
 		}
 		e.tell(values)

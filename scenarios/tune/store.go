@@ -98,7 +98,6 @@ func (s *store) entry(p point, kind, name string) *entry {
 type task struct {
 	e *entry
 	c cell
-	o Observation
 }
 
 // missing lists the runs that entries lack, in the order in which they are kept.

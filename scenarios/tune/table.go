@@ -17,24 +17,31 @@ var tableColumns = []string{"point", "kind", "name", "workload", "seed", "failed
 
 const setPrefix = "set:"
 
-// writeTable writes FileTable. Rows are in the order of points, workloads, seeds.
-func (t *Tuning) writeTable(s *search, dir string) error {
-	type row struct {
-		e *entry
-		c cell
-	}
-	var rows []row
+// row is a run of a point.
+type row struct {
+	e *entry
+	c cell
+}
+
+// rows lists the runs in the order of points, workloads, seeds.
+func (t *Tuning) rows(s *search) (list []row) {
 	for _, e := range s.store.list {
 		for w := range t.Workloads {
 			for _, seeds := range [][]uint64{s.seeds, s.fresh} {
 				for _, seed := range seeds {
 					if _, ok := e.obs[cell{w, seed}]; ok {
-						rows = append(rows, row{e, cell{w, seed}})
+						list = append(list, row{e, cell{w, seed}})
 					}
 				}
 			}
 		}
 	}
+	return list
+}
+
+// writeTable writes FileTable. Rows are in the order of points, workloads, seeds.
+func (t *Tuning) writeTable(s *search, dir string) error {
+	rows := t.rows(s)
 	texts := func(name string, of func(r row) string) trace.FrameColumn {
 		c := trace.FrameColumn{Name: name, Texts: make([]string, len(rows))}
 		for i, r := range rows {

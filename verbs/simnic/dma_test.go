@@ -187,7 +187,7 @@ func TestCacheHits(t *testing.T) {
 			require.InDelta(t, 0.25, share, 5*math.Sqrt(0.25*0.75/100_000))
 		})
 	}
-	var none *lookups = newLookups(Cache{}, nil)
+	none := newLookups(Cache{}, nil)
 	require.Nil(t, none)
 }
 
