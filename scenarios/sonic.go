@@ -108,6 +108,7 @@ var notModelled = map[string]string{
 	"LOSSLESS_TRAFFIC_PATTERN":          "headroom is computed by headroom: auto from rate, cable and MTU of the scenario",
 	"DEVICE_METADATA":                   "buffers are as the files say, whoever computed them",
 	"BUFFER_POOL":                       "no port that is used takes from the pool",
+	switchconf.LookupTable:              "no lossless priority group without a profile of its own is on a port of this speed and cable",
 }
 
 // fallback is the reason where there is no closer one.

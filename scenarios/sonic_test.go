@@ -277,3 +277,54 @@ func TestSonicSchedulers(t *testing.T) {
 	assert.Equal(t, switchconf.WRR, s.Type.V)
 	assert.Equal(t, []any{15, 10 * sim.Gbps, sim.Bytes(8192), 50 * sim.Gbps, sim.Bytes(16384)}, []any{s.Weight.V, s.Min.V, s.MinBurst.V, s.Max.V, s.MaxBurst.V})
 }
+
+// Each number of pg_profile_lookup.ini is accounted for: used where a priority
+// group is bound to its row, not expressed elsewhere; alone, the table is read
+// and says nothing about a switch.
+func TestSonicLookupIsAccountedFor(t *testing.T) {
+	ini := switchconf.File{Name: "pg_profile_lookup.ini", Data: []byte("# speed cable size xon xoff threshold xon_offset\n100000 40m 1248 2288 177632 -3 2288\n100000 300m 1248 2288 268736 -3 2288\n40000 5m 1248 2288 66560 -3\n")}
+	json := switchconf.File{Name: "config_db.json", Data: []byte(`{"PORT": {"Ethernet0": {"speed": "100000"}}, "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
+ "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "10875072"}}, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}}}`)}
+	status := func(files ...switchconf.File) map[string]int {
+		im, err := scenarios.ImportSonic(files, switchconf.Options{})
+		require.NoError(t, err)
+		out := map[string]int{}
+		for _, f := range im.Fields {
+			if f.File == ini.Name {
+				out[f.Key+" "+f.Status]++
+				assert.NotEmpty(t, f.Text)
+				assert.Positive(t, f.Line)
+			}
+		}
+		return out
+	}
+	assert.Equal(t, map[string]int{"100000 40m used": 5, "100000 300m not expressed": 5, "40000 5m not expressed": 4}, status(ini, json))
+	assert.Equal(t, map[string]int{"100000 40m not expressed": 5, "100000 300m not expressed": 5, "40000 5m not expressed": 4}, status(ini))
+	other := switchconf.File{Name: "other.ini", Data: []byte("100000 40m 0 0 90000 0 0\n")}
+	assert.Equal(t, map[string]int{"100000 40m overridden": 5, "100000 300m overridden": 5, "40000 5m overridden": 4}, status(ini, other, json))
+}
+
+// Where the chip is not known, headrooms that are whole cells of one kind say
+// which it may be.
+func TestSonicCellHint(t *testing.T) {
+	hint := func(xoff ...string) string {
+		var profiles []string
+		for i, x := range xoff {
+			profiles = append(profiles, fmt.Sprintf(`"p%d": {"pool": "ingress_lossless_pool", "size": "0", "xoff": %q, "dynamic_th": "0"}`, i, x))
+		}
+		im, err := scenarios.ImportSonic([]switchconf.File{{Name: "x.json", Data: []byte(`{"BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "10875072"}}, "BUFFER_PROFILE": {` + strings.Join(profiles, ", ") + `}}`)}}, switchconf.Options{})
+		require.NoError(t, err)
+		for _, f := range im.Fields {
+			if len(f.Keys) > 0 && f.Keys[0] == "switch.buffer.cell" {
+				_, after, _ := strings.Cut(f.Text, "give --platform")
+				return after
+			}
+		}
+		return "?"
+	}
+	assert.Equal(t, "; all xoff are whole cells of 208B, as those of td2, th, th2 have", hint("177632", "71552"))
+	assert.Equal(t, "; all xoff are whole cells of 254B, as those of th3, th5, th6 have", hint("74422", "201930"))
+	assert.Empty(t, hint("177632", "74422"), "of no chip")
+	assert.Empty(t, hint("0"))
+	assert.Empty(t, hint("6656"), "208 x 32 and 256 x 26: of several")
+}

@@ -138,7 +138,7 @@ func applySONiCCommands(t require.TestingT, has, enter []string) []string {
 	out := slices.Clone(has)
 	for _, line := range enter {
 		words := strings.Fields(line)
-		gone := func(l string) bool { return false }
+		var gone func(l string) bool
 		switch {
 		case strings.HasSuffix(line, " off"):
 			gone = func(l string) bool { return l == strings.TrimSuffix(line, " off")+" on" }

@@ -246,6 +246,7 @@ func (w *world) atIngress(in *injection, wire fault.Wire, id string, rules []net
 }
 
 func ruleSite(dev, id string, rules []netem.Rule) (*site, error) {
+	id = fmt.Sprintf("%d_%s", os.Getpid(), id) // several agents may share a machine
 	c, err := netem.Rules(dev, id, rules)
 	// Corrupted packets do not pass the ICRC.
 	drops := len(rules) > 0 && rules[0].Action != netem.MarkCE

@@ -279,12 +279,12 @@ func (w *world) begins(ctx context.Context, limit sim.Time) {
 			devices = append(devices, &e.info)
 		}
 	}
-	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
 	if len(w.faults) > 0 {
 		if err := w.startFaults(ctx, limit); err != nil {
 			w.fail(err)
 		}
 	}
+	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
 	for k := range w.apps {
 		for _, a := range w.apps[k] {
 			if a == nil {
@@ -296,7 +296,7 @@ func (w *world) begins(ctx context.Context, limit sim.Time) {
 }
 
 // hearEvery is how long a message of the coordinator may wait.
-const hearEvery = 2 * time.Millisecond
+const hearEvery = 5 * time.Millisecond
 
 // minBin is the shortest bin of series: a reactor that shares its core cannot
 // keep a shorter one.

@@ -131,6 +131,9 @@ func (p *Plan) readMetrics(n scenarios.Node) error {
 				group = append(group, m.Name)
 			}
 		}
+		if strings.Count(name, "(") != strings.Count(name, ")") {
+			return item.Errorf(`a bracket is not closed: put a function with a comma in quotes, as in "p99(flows.slowdown, tag=small)"`)
+		}
 		if len(group) == 0 {
 			if err := CheckMeasure(name); err != nil {
 				return item.Errorf("%s", strings.TrimPrefix(err.Error(), name+": "))

@@ -175,7 +175,7 @@ var oddPoints = map[string]struct {
 		if err := b.dequeue(c); err != nil {
 			return err
 		}
-		return b.twoPriorities(rates{a: d.between(10, 98), b: d.between(10, 98)})
+		return b.twoPriorities(rates{a: d.between(10, 98), b: d.between(10, 98)}, "")
 	}},
 }
 

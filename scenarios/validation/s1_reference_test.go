@@ -56,7 +56,7 @@ func TestSwitchTestsOnRealFiles(t *testing.T) {
 			if file == "switch-dequeue-ecn.yaml" {
 				set = append(set, "expect.2=sum(counters.ecn_marked, object=sw0:0/q3) "+c.marked)
 			}
-			require.NoError(t, b.switchTest(c.platform+": ", file, set...), "%s: %s", c.platform, file)
+			require.NoError(t, b.switchTest(file, c.platform, set...), "%s: %s", c.platform, file)
 		}
 		for _, x := range b.result.Checks {
 			assert.True(t, x.OK, "%s: measured %s", x.What, x.Measured)
