@@ -41,6 +41,10 @@ library-full: ## rdmasim test on all of the library, each also without what it i
 test-slurm: ## a sweep through a real Slurm, whose node is killed; as root on Debian, installs it
 	RDMASIM_TEST_SLURM=1 $(GO) test -count 1 -timeout 20m -v -run '^TestSlurm$$' $(TESTFLAGS) ./cmd/rdmasim
 
+.PHONY: test-hw
+test-hw: ## what needs real queue pairs, on Soft-RoCE in an emulated machine; part of test
+	$(GO) test -count 1 -timeout 15m -run TestGuest -v $(TESTFLAGS) ./scenarios/hardware
+
 .PHONY: race
 race: ## the race detector where there are goroutines
 	$(GO) test -race -short -run 'Engine|Workers|TestInterrupt' $(TESTFLAGS) ./sim ./scenarios ./cmd/rdmasim

@@ -69,7 +69,7 @@ type SwitchConfig struct {
 	Lossless   uint8 // classes under PFC
 	Strict     uint8 // classes served before all others, highest first
 	Weights    [8]int64
-	Quantum    int64 // bytes per unit of weight; 0 = one packet per turn
+	Quantum    int64 // bytes per unit of weight; 0 = weights are packets per turn
 	ClassOf    [64]uint8
 	TrustPCP   bool
 	Balance    Balance

@@ -6,15 +6,17 @@ import (
 	"rdmasim/sim"
 )
 
-// SchedulerConfig is the scheduler of a port: strict queues first, the highest
-// first, then groups of queues that share what is left, and shapers that hold
-// queues, or all of the port, below a rate.
+// SchedulerConfig is the scheduler of a port: queues below a guaranteed rate
+// before all others, strict ones first, the highest first, then groups of queues
+// that share what is left, and shapers that hold queues, or all of the port,
+// below a rate.
 type SchedulerConfig struct {
 	Strict  uint8
 	Weights [8]int64
-	Quantum int64 // bytes per unit of weight; 0 = one packet per turn
+	Quantum int64 // bytes per unit of weight; 0 = weights are packets per turn
 	Groups  []ETSGroup
 	Shape   [8]Shape
+	Floor   [8]Shape // guaranteed rates: a queue below its own goes before all that are not
 	Port    Shape
 }
 
@@ -33,6 +35,8 @@ type scheduler struct {
 	queues []fair
 	of     [8]uint8 // group by queue
 	shape  [8]shaper
+	floor  [8]shaper
+	floors uint8 // queues with a guaranteed rate
 	port   shaper
 	wake   sim.Time // of the timer that is set; 0 = none
 }
@@ -50,7 +54,11 @@ func newScheduler(c *SchedulerConfig, rate sim.Rate) *scheduler {
 	}
 	for q := range s.shape {
 		s.shape[q] = newShaper(c.Shape[q])
-		if s.shape[q].on() {
+		s.floor[q] = newShaper(Shape{c.Floor[q].Rate, max(c.Floor[q].Burst, leastFloorBurst)})
+		if s.floor[q].on() {
+			s.floors |= 1 << q
+		}
+		if s.shape[q].on() || s.floor[q].on() {
 			s.slow |= 1 << q
 		}
 	}
@@ -59,6 +67,10 @@ func newScheduler(c *SchedulerConfig, rate sim.Rate) *scheduler {
 	}
 	return s
 }
+
+// leastFloorBurst is two frames of 9216 bytes: a queue that has waited for the
+// frame on the link, and for one of another queue, does not lose what it is owed.
+const leastFloorBurst = 2 * 9216
 
 // fair is start-time fair queueing among up to eight flows: each frame has a
 // start tag on a clock that runs by bytes per weight, and the least tag goes
@@ -111,6 +123,9 @@ func (s *Switch) schedule(out int, o *swPort, ready uint8) bool {
 		}
 		return false
 	}
+	if c.floors&open != 0 {
+		open = c.owed(open, now)
+	}
 	q := c.next(s, o, open)
 	wire := sim.Bytes(o.class[q].fifo.front().Size) + o.Cfg.Overhead
 	if n := len(c.Groups); n > 0 && c.Strict&(1<<q) == 0 {
@@ -120,6 +135,9 @@ func (s *Switch) schedule(out int, o *swPort, ready uint8) bool {
 	}
 	c.port.sent(now, wire)
 	c.shape[q].sent(now, wire)
+	if f := &c.floor[q]; f.opens() <= now { // what goes beyond the guarantee takes nothing of it
+		f.sent(now, wire)
+	}
 	s.dequeue(out, o, q)
 	return true
 }
@@ -143,6 +161,21 @@ func (c *scheduler) open(ready uint8, now sim.Time) (open uint8, at sim.Time) {
 		}
 	}
 	return open, at
+}
+
+// owed returns the queues that are below their guaranteed rate, or all of them
+// if none is. Source: SAI, SAI_SCHEDULER_ATTR_MIN_BANDWIDTH_RATE; SONiC's cir.
+func (c *scheduler) owed(open uint8, now sim.Time) uint8 {
+	below := uint8(0)
+	for r := open & c.floors; r != 0; r &= r - 1 {
+		if i := bits.TrailingZeros8(r); c.floor[i].opens() <= now {
+			below |= 1 << i
+		}
+	}
+	if below != 0 {
+		return below
+	}
+	return open
 }
 
 // next picks the queue to serve.

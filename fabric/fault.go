@@ -313,7 +313,7 @@ func (s *Switch) StopWatchdog(port int) (queues uint8) {
 		if w.storm {
 			s.restored(port, q)
 		}
-		w.watched, w.for_ = false, 0
+		w.watched, w.polls = false, 0
 	}
 	return queues
 }

@@ -147,3 +147,134 @@ func TestPortShaper(t *testing.T) {
 
 // share is a share of the link in the units of ETSGroup.
 func share(x float64) int64 { return int64(x * 65536) }
+
+// backlog returns a rig of which port 0 is paused while a port per class fills
+// its queue with frames of the sizes given; it lets go at 1 ms. The frames of a
+// class are sent in order, and none is lost.
+func backlog(t *testing.T, configure func(*SwitchConfig), sizes [8][]int) *rig {
+	r := newRig(t, 9, 0xff, func(c *SwitchConfig) {
+		c.MMU.Size, c.MMU.Pools[0].Size = 1<<40, 1<<40
+		configure(c)
+	})
+	r.testers[0].at(sim.Time(sim.Microsecond), pauseFrame(0xff, 65535))
+	for q, list := range sizes {
+		at := 3 * sim.Time(sim.Microsecond)
+		for _, size := range list {
+			f := frame(0, uint8(q), size, packet.NotECT)
+			r.testers[1+q].at(at, f)
+			at = at.Add(rigRate.TxTime(sim.Bytes(size + EthernetOverhead)))
+		}
+	}
+	for at := sim.Time(100 * sim.Microsecond); at < sim.Time(sim.Millisecond); at = at.Add(100 * sim.Microsecond) {
+		r.testers[0].at(at, pauseFrame(0xff, 65535))
+	}
+	r.testers[0].at(sim.Time(sim.Millisecond), pauseFrame(0xff, 0))
+	r.run(20 * sim.Millisecond)
+	return r
+}
+
+// order lists the classes and sizes of what has left, frame by frame.
+func order(r *rig) (list [][2]int) {
+	for _, a := range r.testers[0].got {
+		list = append(list, [2]int{int(a.DSCP & 7), int(a.Size)})
+	}
+	return list
+}
+
+// randomBacklog makes up queues and their weights.
+func randomBacklog(rnd *sim.Rand) (sizes [8][]int, weights [8]int64) {
+	for q := range sizes {
+		weights[q] = int64(1 + rnd.IntN(5))
+		if rnd.IntN(3) == 0 {
+			continue
+		}
+		for range rnd.IntN(60) {
+			sizes[q] = append(sizes[q], []int{64, 300, 1086, 4174, 64 + rnd.IntN(4000)}[rnd.IntN(5)])
+		}
+	}
+	return sizes, weights
+}
+
+// With all queues full, frames leave in exactly the order of deficit round robin
+// as its paper has it: a list of queues; each in turn gets its quantum on top of
+// what it has left, and sends while that lasts.
+func TestDWRRIsExact(t *testing.T) {
+	rnd := sim.NewRand(3, "dwrr")
+	for range 60 {
+		sizes, weights := randomBacklog(rnd)
+		quantum := int64(200 + rnd.IntN(3000))
+		r := backlog(t, func(c *SwitchConfig) { c.Quantum, c.Weights = quantum, weights }, sizes)
+		var want [][2]int
+		var deficit [8]int64
+		left := sizes
+		for q, busy := 0, true; busy; {
+			if q = (q + 1) & 7; q == 1 { // the turn begins after class 0
+				busy = false
+				for _, l := range left {
+					busy = busy || len(l) > 0
+				}
+			}
+			if len(left[q]) == 0 {
+				deficit[q] = 0
+				continue
+			}
+			deficit[q] += quantum * weights[q]
+			for len(left[q]) > 0 && deficit[q] >= int64(left[q][0]) {
+				deficit[q] -= int64(left[q][0])
+				want = append(want, [2]int{q, left[q][0]})
+				left[q] = left[q][1:]
+			}
+		}
+		require.Equal(t, want, order(r), "quantum %d, weights %v", quantum, weights)
+	}
+}
+
+// Without a quantum, a weight is a number of packets, whatever their sizes.
+func TestWRRCountsPackets(t *testing.T) {
+	rnd := sim.NewRand(4, "wrr")
+	for range 30 {
+		sizes, weights := randomBacklog(rnd)
+		r := backlog(t, func(c *SwitchConfig) { c.Quantum, c.Weights = 0, weights }, sizes)
+		var want [][2]int
+		left, rest := sizes, 0
+		for _, l := range left {
+			rest += len(l)
+		}
+		for q := 1; rest > 0; q = (q + 1) & 7 {
+			for range weights[q] {
+				if len(left[q]) > 0 {
+					want = append(want, [2]int{q, left[q][0]})
+					left[q] = left[q][1:]
+					rest--
+				}
+			}
+		}
+		require.Equal(t, want, order(r), "weights %v", weights)
+	}
+}
+
+// A guaranteed rate is served whatever the weights and strict queues say, what
+// goes beyond it takes its turn, and an idle guarantee is nobody's loss.
+func TestGuaranteedRate(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    SchedulerConfig
+		want map[uint8]float64 // shares of the link
+		load map[uint8]int
+	}{
+		{"beside a strict queue", SchedulerConfig{Quantum: 2048, Strict: 1 << 6, Floor: [8]Shape{3: {Rate: 25 * sim.Gbps}}}, map[uint8]float64{3: 0.25, 6: 0.75}, map[uint8]int{3: 1086, 6: 1086}},
+		{"beside a weight", SchedulerConfig{Quantum: 2048, Weights: [8]int64{1: 9, 3: 1}, Floor: [8]Shape{3: {Rate: 40 * sim.Gbps}}}, map[uint8]float64{3: 0.4 + 0.6*0.1, 1: 0.6 * 0.9}, map[uint8]int{1: 1086, 3: 1086}},
+		{"of a queue that has nothing to send", SchedulerConfig{Quantum: 2048, Floor: [8]Shape{3: {Rate: 60 * sim.Gbps}}}, map[uint8]float64{0: 0.5, 1: 0.5}, map[uint8]int{0: 1086, 1: 1086}},
+		{"with a largest rate", SchedulerConfig{Quantum: 2048, Strict: 1 << 6, Floor: [8]Shape{3: {Rate: 10 * sim.Gbps}}, Shape: [8]Shape{6: {Rate: 50 * sim.Gbps}}}, map[uint8]float64{3: 0.5, 6: 0.5}, map[uint8]int{3: 1086, 6: 1086}},
+	} {
+		r := loaded(t, &c.s, 3000, c.load)
+		r.run(400 * sim.Microsecond)
+		from, to := 20*sim.Microsecond, 220*sim.Microsecond
+		wire, busy := bytesOf(r, from, to)
+		all := float64(rigRate) / 8 * (to - from).Seconds()
+		assert.InDelta(t, float64(to-from), float64(busy), float64(rigRate.TxTime(4194)), c.name)
+		for q, share := range c.want {
+			assert.InDelta(t, share, wire[q]/all, 0.02, "%s: queue %d", c.name, q)
+		}
+	}
+}

@@ -305,18 +305,13 @@ func (s *Switch) next(o *swPort, ready uint8) uint8 {
 }
 
 // roundRobin picks by deficit round robin (Shreedhar and Varghese,
-// SIGCOMM'95), or one packet per turn where there is no quantum.
+// SIGCOMM'95), or by weighted round robin, in packets, where there is no quantum.
 func (o *swPort) roundRobin(ready uint8, quantum int64, weights *[8]int64) uint8 {
 	if ready&(ready-1) == 0 {
 		return uint8(bits.TrailingZeros8(ready))
 	}
 	if quantum == 0 {
-		for i := uint8(1); ; i++ {
-			if c := (o.turn + i) & 7; ready&(1<<c) != 0 {
-				o.turn = c
-				return c
-			}
-		}
+		return o.weightedTurns(ready, weights)
 	}
 	for {
 		c := o.turn
@@ -334,6 +329,22 @@ func (o *swPort) roundRobin(ready uint8, quantum int64, weights *[8]int64) uint8
 			}
 		}
 		o.class[o.turn].Deficit += quantum * max(weights[o.turn], 1)
+	}
+}
+
+// weightedTurns picks by weighted round robin: each turn, a class may send as
+// many packets as its weight.
+func (o *swPort) weightedTurns(ready uint8, weights *[8]int64) uint8 {
+	if c := o.turn; ready&(1<<c) != 0 && o.class[c].Deficit > 0 {
+		o.class[c].Deficit--
+		return c
+	}
+	for i := uint8(1); ; i++ {
+		if c := (o.turn + i) & 7; ready&(1<<c) != 0 {
+			o.turn = c
+			o.class[c].Deficit = max(weights[c], 1) - 1
+			return c
+		}
 	}
 }
 

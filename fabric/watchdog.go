@@ -11,13 +11,14 @@ type WatchdogAction uint8
 
 // Actions of a watchdog.
 const (
-	WatchdogDrop    WatchdogAction = iota // frames of the queue, and those of its priority that come by the port, are dropped; pauses are ignored
-	WatchdogForward                       // pauses are ignored, frames go on
-	WatchdogAlert                         // an event and a counter, nothing else
+	WatchdogDrop       WatchdogAction = iota // frames of the queue, and those of its priority that come by the port, are dropped; pauses are ignored
+	WatchdogForward                          // pauses are ignored, frames go on
+	WatchdogAlert                            // an event and a counter, nothing else
+	WatchdogErrdisable                       // the port is out of service for good: all frames to it and from it are dropped
 )
 
 // watchdogActions are the words for them.
-var watchdogActions = map[string]WatchdogAction{"drop": WatchdogDrop, "forward": WatchdogForward, "alert": WatchdogAlert}
+var watchdogActions = map[string]WatchdogAction{"drop": WatchdogDrop, "forward": WatchdogForward, "alert": WatchdogAlert, "errdisable": WatchdogErrdisable}
 
 // QueueSample is what a watchdog can see of one queue at a poll: the counters
 // of the switch chip.
@@ -38,9 +39,20 @@ type Watchdog interface {
 	Storm(before, now QueueSample, poll sim.Duration) bool
 	// Quiet reports whether the time between two polls counts as its end.
 	Quiet(before, now QueueSample) bool
-	// Needs returns after how much storm time the watchdog acts.
-	Needs(detect sim.Duration) sim.Duration
+	// Polls returns after how many polls of storm, one after the other, the watchdog acts.
+	Polls(detect, poll sim.Duration) int
+	// Rests returns after how many polls of quiet it gives the queue back.
+	Rests(restore, poll sim.Duration) int
 }
+
+// counted counts polls by what each of them stands for: those that make up a
+// time.
+type counted struct{}
+
+func (counted) Polls(detect, poll sim.Duration) int  { return pollsIn(detect, poll) }
+func (counted) Rests(restore, poll sim.Duration) int { return pollsIn(restore, poll) }
+
+func pollsIn(t, poll sim.Duration) int { return max(int((t+poll-1)/poll), 1) }
 
 // WatchdogConfig is a watchdog with its timers. The zero value is none.
 type WatchdogConfig struct {
@@ -48,6 +60,13 @@ type WatchdogConfig struct {
 	Poll, Detect, Restore sim.Duration
 	Action                WatchdogAction
 	Priorities            uint8 // watched; 0 = all under PFC
+	// AlertEnds ends an alert at the first poll that is no storm, without any
+	// time of quiet.
+	AlertEnds bool
+	// TurnOff is the number of storms after which a queue is not given back, 0 = never.
+	TurnOff int
+	// BigRedSwitch has all watched queues in their storm from the beginning, for good.
+	BigRedSwitch bool
 }
 
 // WatchdogParams are the parameters of every flavour.
@@ -80,11 +99,40 @@ func (p WatchdogParams) config(w Watchdog) (WatchdogConfig, error) {
 		return c, fmt.Errorf("restore: %v: is less than poll, %v: quiet is found at a poll", p.Restore, p.Poll)
 	}
 	c.Action = a
-	for _, k := range p.Priorities {
+	return c, c.watch(p.Priorities)
+}
+
+// watch sets the priorities that are watched.
+func (c *WatchdogConfig) watch(priorities []int) error {
+	for _, k := range priorities {
 		if k < 0 || k > 7 {
-			return c, fmt.Errorf("priorities: %d: want 0..7", k)
+			return fmt.Errorf("priorities: %d: want 0..7", k)
 		}
 		c.Priorities |= 1 << k
 	}
-	return c, nil
+	return nil
+}
+
+// mostPolls bounds the polls that times of a watchdog are given in.
+const mostPolls = 1_000_000
+
+// ofPolls makes a flavour of timers that are numbers of polls.
+func ofPolls(w Watchdog, at string, poll sim.Duration, detect, restore int, priorities []int) (WatchdogConfig, error) {
+	c := WatchdogConfig{Watchdog: w, Poll: poll}
+	switch {
+	case poll < minPoll:
+		return c, fmt.Errorf("%s: %v: want at least %v", at, poll, minPoll)
+	case poll > sim.Duration(1<<62)/mostPolls:
+		return c, fmt.Errorf("%s: %v: want less than %v", at, poll, sim.Duration(1<<62)/mostPolls)
+	}
+	c.Detect, c.Restore = sim.Duration(detect)*poll, sim.Duration(restore)*poll
+	return c, c.watch(priorities)
+}
+
+// times checks a number of polls.
+func times(key string, n, low int) error {
+	if n < low || n > mostPolls {
+		return fmt.Errorf("%s: %d: want %d..%d", key, n, low, mostPolls)
+	}
+	return nil
 }

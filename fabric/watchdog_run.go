@@ -22,8 +22,9 @@ type dogQueue struct {
 	watched bool
 	storm   bool
 	before  QueueSample
-	for_    sim.Duration // of storm while there is none, of quiet while there is one
-	since   sim.Time     // when the storm in force was found
+	polls   int      // of storm while there is none, of quiet while there is one
+	found   int      // storms in all, whatever was reset
+	since   sim.Time // when the storm in force was found
 
 	storms, restored uint64
 	txDrops, rxDrops uint64
@@ -50,6 +51,14 @@ func (s *Switch) startWatchdogs() {
 			for q := s.stops(i, uint8(bits.TrailingZeros8(c))); q != 0; q &= q - 1 {
 				d.queue[bits.TrailingZeros8(q)].watched = true
 			}
+		}
+		if d.BigRedSwitch {
+			for q := range uint8(8) {
+				if d.queue[q].watched {
+					s.storm(i, q)
+				}
+			}
+			continue
 		}
 		s.node.At(sim.Time(d.Poll), KindWatchdog, i, 0)
 	}
@@ -97,19 +106,29 @@ func (s *Switch) poll(port int) {
 		now := s.sampleFor(port, q)
 		switch {
 		case !w.storm && d.Storm(w.before, now, d.Poll):
-			if w.for_ += d.Poll; w.for_ >= d.Needs(d.Detect) {
+			if w.polls++; w.polls >= d.Polls(d.Detect, d.Poll) {
 				s.storm(port, q)
 			}
+		case w.storm && d.gone(w):
+		case w.storm && d.Action == WatchdogAlert && d.AlertEnds:
+			if !d.Storm(w.before, now, d.Poll) {
+				s.restored(port, q)
+			}
 		case w.storm && d.Quiet(w.before, now):
-			if w.for_ += d.Poll; w.for_ >= d.Restore {
+			if w.polls++; w.polls >= d.Rests(d.Restore, d.Poll) {
 				s.restored(port, q)
 			}
 		default:
-			w.for_ = 0
+			w.polls = 0
 		}
 		w.before = now
 	}
 	s.node.At(s.node.Now().Add(d.Poll), KindWatchdog, port, 0)
+}
+
+// gone reports whether a queue is never given back.
+func (d *dog) gone(w *dogQueue) bool {
+	return d.Action == WatchdogErrdisable || d.TurnOff > 0 && w.found >= d.TurnOff
 }
 
 // storm acts on a storm.
@@ -117,16 +136,28 @@ func (s *Switch) storm(port int, q uint8) {
 	p := &s.ports[port]
 	d := p.dog
 	w := &d.queue[q]
-	w.storm, w.for_, w.since = true, 0, s.node.Now()
+	w.storm, w.polls, w.since = true, 0, s.node.Now()
 	w.storms++
-	s.logWatchdog(port, q, "storm detected: "+d.Action.String())
-	if d.Action == WatchdogAlert {
-		return
+	w.found++
+	what := "storm detected: " + d.Action.String()
+	if d.BigRedSwitch {
+		what = "big red switch: " + d.Action.String()
 	}
-	d.ignores |= 1 << q
-	if d.Action == WatchdogDrop {
+	s.logWatchdog(port, q, what)
+	switch d.Action {
+	case WatchdogAlert:
+		return
+	case WatchdogDrop:
+		d.ignores |= 1 << q
 		d.drops |= 1 << q
 		s.flush(port, q)
+	case WatchdogErrdisable:
+		d.ignores, d.drops = 0xff, 0xff
+		for k := range uint8(8) {
+			s.flush(port, k)
+		}
+	default:
+		d.ignores |= 1 << q
 	}
 	s.paused(port)
 }
@@ -135,7 +166,7 @@ func (s *Switch) storm(port int, q uint8) {
 func (s *Switch) restored(port int, q uint8) {
 	d := s.ports[port].dog
 	w := &d.queue[q]
-	w.storm, w.for_ = false, 0
+	w.storm, w.polls = false, 0
 	w.restored++
 	w.stormFor += s.node.Now().Sub(w.since)
 	d.ignores &^= 1 << q

@@ -69,7 +69,7 @@ func TestWatchdogLatency(t *testing.T) {
 		}
 		start := sim.Time(poll) + sim.Time(rnd.IntN(int(poll)))
 		end := start.Add((k + 2) * poll).Add(sim.Duration(rnd.IntN(int(poll))))
-		r := guarded(t, 2, 1<<3, watchdog(t, BroadcomParams{timers, true}))
+		r := guarded(t, 2, 1<<3, watchdog(t, BroadcomParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: true}))
 		every := 40 * sim.Microsecond
 		r.storm(0, 3, start, end, every)
 		r.run(end.Add((n + 3) * poll).Sub(0))
@@ -100,7 +100,7 @@ func TestNVIDIAWatchdogLatency(t *testing.T) {
 			k++
 		}
 		start := sim.Time(poll) + sim.Time(rnd.IntN(int(poll)))
-		r := guarded(t, 2, 1<<3, watchdog(t, NVIDIAParams{timers, true}))
+		r := guarded(t, 2, 1<<3, watchdog(t, NVIDIAParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: true}))
 		end := start.Add((k + 2) * poll)
 		r.storm(0, 3, start, end, 40*sim.Microsecond)
 		waits := i%4 > 0
@@ -126,7 +126,7 @@ func TestWatchdogActions(t *testing.T) {
 	const ms = sim.Time(sim.Millisecond)
 	for _, action := range []string{"drop", "forward", "alert"} {
 		timers := WatchdogParams{Poll: sim.Millisecond, Detect: 2 * sim.Millisecond, Restore: 2 * sim.Millisecond, Action: action}
-		r := guarded(t, 3, 1<<3|1<<4, watchdog(t, BroadcomParams{timers, true}))
+		r := guarded(t, 3, 1<<3|1<<4, watchdog(t, BroadcomParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: true}))
 		r.storm(0, 3, ms/2, 10*ms, 100*sim.Microsecond)
 		send := func(at sim.Time, port, dst int, dscp uint8) {
 			r.testers[port].at(at, frame(dst, dscp, 1000, packet.ECT0))
@@ -166,7 +166,7 @@ func TestChoppyStorm(t *testing.T) {
 		broadcom, nvidia bool
 	}{{0, true, true}, {5 * sim.Microsecond, false, true}, {20 * sim.Microsecond, false, false}} {
 		timers := WatchdogParams{Poll: sim.Millisecond, Detect: 2 * sim.Millisecond, Restore: 2 * sim.Millisecond, Action: "drop"}
-		for name, w := range map[string]WatchdogConfig{"broadcom": watchdog(t, BroadcomParams{timers, true}), "nvidia": watchdog(t, NVIDIAParams{timers, true})} {
+		for name, w := range map[string]WatchdogConfig{"broadcom": watchdog(t, BroadcomParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: true}), "nvidia": watchdog(t, NVIDIAParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: true})} {
 			r := guarded(t, 2, 1<<3, w)
 			r.storm(0, 3, ms, 20*ms, 100*sim.Microsecond)
 			for at := ms + ms/2; at < 20*ms && c.gap > 0; at += ms {
@@ -188,7 +188,7 @@ func TestXonStormKeepsTheQueue(t *testing.T) {
 	const ms = sim.Time(sim.Millisecond)
 	for _, keeps := range []bool{true, false} {
 		timers := WatchdogParams{Poll: sim.Millisecond, Detect: 2 * sim.Millisecond, Restore: 2 * sim.Millisecond, Action: "drop"}
-		r := guarded(t, 2, 1<<3, watchdog(t, BroadcomParams{timers, keeps}))
+		r := guarded(t, 2, 1<<3, watchdog(t, BroadcomParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: keeps}))
 		r.storm(0, 3, ms/2, 6*ms, 100*sim.Microsecond)
 		for at := 6 * ms; at < 30*ms; at += ms / 4 {
 			r.testers[0].at(at, pauseFrame(1<<3, 0))
@@ -211,7 +211,7 @@ func TestWatchdogSurvivesReset(t *testing.T) {
 	const ms = sim.Time(sim.Millisecond)
 	timers := WatchdogParams{Poll: sim.Millisecond, Detect: 4 * sim.Millisecond, Restore: 2 * sim.Millisecond, Action: "drop"}
 	found := func(reset bool) sim.Time {
-		r := guarded(t, 2, 1<<3, watchdog(t, NVIDIAParams{timers, true}))
+		r := guarded(t, 2, 1<<3, watchdog(t, NVIDIAParams{SonicParams: SonicParams{WatchdogParams: timers}, XonKeeps: true}))
 		r.storm(0, 3, ms/2, 20*ms, 100*sim.Microsecond)
 		r.testers[1].at(ms, frame(0, 3, 1000, packet.ECT0))
 		if reset {

@@ -311,7 +311,7 @@ func (w *SwitchSpec) watchdog(at portAt) (fabric.WatchdogConfig, error) {
 // schedulerOf returns the scheduler of a port, nil where it is that of the
 // switch: strict queues, and weights for the others.
 func (w *SwitchSpec) schedulerOf(at portAt) *fabric.SchedulerConfig {
-	s, own := &w.Scheduler, len(w.Scheduler.Groups)+len(w.Scheduler.Shape) > 0 || w.Scheduler.Port.Rate > 0
+	s, own := &w.Scheduler, len(w.Scheduler.Groups)+len(w.Scheduler.Shape)+len(w.Scheduler.Floor) > 0 || w.Scheduler.Port.Rate > 0
 	for i := range w.Schedulers {
 		if at.in(&w.Schedulers[i].PortMatch) {
 			s, own = &w.Schedulers[i].SchedulerSpec, true
@@ -327,6 +327,7 @@ func (w *SwitchSpec) schedulerOf(at portAt) *fabric.SchedulerConfig {
 	for q := range c.Weights {
 		c.Weights[q] = int64(max(s.Weights[q], 1))
 		c.Shape[q] = fabric.Shape{Rate: s.Shape[q].Rate, Burst: s.Shape[q].Burst}
+		c.Floor[q] = fabric.Shape{Rate: s.Floor[q].Rate, Burst: s.Floor[q].Burst}
 	}
 	rest, share := uint8(0xff)&^c.Strict, sim.Ratio(1)
 	for _, g := range s.Groups {

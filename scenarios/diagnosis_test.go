@@ -65,6 +65,16 @@ func TestInjectedCauses(t *testing.T) {
 			metric.CauseTimeout, nil, 0.99},
 		{"storm", starOf4 + "duration: 2ms\nnic: {congestion: none}\nfaults: [{pause_storm: {host: h0, from: 20us}}]\ntraffic: [{incast: {senders: [h1], receiver: h0, message: 4MB, repeat: 1}}]",
 			metric.CauseFault, nil, 0.9},
+		{"slow link", "topology: {dumbbell: {left: 2, right: 2, rate: 100Gbps}}\nswitch: {ecn: {3: {kmin: 100KB, kmax: 400KB, pmax: 20%}}}\nfaults: [{rate: {link: sw0>sw1, rate: 10Gbps}}]\n" +
+			"traffic: [{flows: {list: [{from: h0, to: h2, size: 4MB}, {from: h1, to: h3, size: 4MB}]}}]", metric.CauseFault, nil, 0.9},
+		{"slow port", starOf4 + "nic: {congestion: none}\nfaults: [{rate: {link: h1>sw0, rate: 10Gbps}}]\ntraffic: [{incast: {senders: [h1], receiver: h0, message: 4MB, repeat: 1}}]",
+			metric.CauseFault, nil, 0.9},
+		{"late link", starOf4 + "nic: {congestion: none}\nfaults: [{delay: {link: h1>sw0, delay: 200us}}]\ntraffic: [{incast: {senders: [h1], receiver: h0, message: 100KB, repeat: 1}}]",
+			metric.CauseFault, nil, 0.9},
+		{"slow link, but later", "topology: {dumbbell: {left: 2, right: 2, rate: 100Gbps}}\nduration: 6ms\nswitch: {ecn: {3: {kmin: 100KB, kmax: 400KB, pmax: 20%}}}\n" +
+			"faults: [{rate: {link: sw0>sw1, rate: 10Gbps, from: 5ms}}]\ntraffic: [{incast: {senders: [h0, h1], receiver: h2, message: 4MB, repeat: 1}}]", metric.CauseCongestion, nil, 0.8},
+		{"slow software", starOf4 + "nic: {congestion: none, host: {post: 100us}}\ntraffic: [{incast: {senders: [h1], receiver: h0, message: 10KB, repeat: 1}}]",
+			metric.CauseHost, nil, 0.9},
 		{"victim of a storm", starOf4 + "duration: 2ms\nswitch: {buffer: {size: 2MB}}\nnic: {congestion: none}\nfaults: [{pause_storm: {host: h0, from: 20us}}]\n" +
 			"traffic: [{incast: {senders: [h1], receiver: h0, message: 4MB, repeat: 1}}, {incast: {senders: [h1], receiver: h2, message: 1MB, repeat: forever}}]",
 			metric.CauseVictim, func(f *trace.Flow) bool { return f.Dst == "h2" && f.End < 0 }, 0.9},

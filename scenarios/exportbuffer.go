@@ -270,6 +270,15 @@ func (x *exporter) schedule(p *exportPort, k int, q, old *switchconf.Queue) {
 		s.Type = switchconf.Of(switchconf.Strict)
 	default:
 		s.Type, s.Weight = switchconf.Of(switchconf.DWRR), switchconf.Of(max(p.schedule.Weights[k], 1))
+		if p.schedule.Quantum == 0 && len(p.schedule.Groups) == 0 {
+			s.Type = switchconf.Of(switchconf.WRR)
+		}
+	}
+	if floor, ok := p.schedule.Floor[k]; ok {
+		s.Min = switchconf.Of(floor.Rate)
+		if floor.Burst > 0 {
+			s.MinBurst = switchconf.Of(floor.Burst)
+		}
 	}
 	if shape, ok := p.schedule.Shape[k]; ok {
 		s.Max = switchconf.Of(shape.Rate)
@@ -280,7 +289,7 @@ func (x *exporter) schedule(p *exportPort, k int, q, old *switchconf.Queue) {
 	if len(p.schedule.Groups) > 0 {
 		x.lack(k, "ets groups", fmt.Sprint(len(p.schedule.Groups)), "groups of queues are not exported")
 	}
-	if x.base != nil && old.Scheduler.V == "" && s.Type.V == switchconf.DWRR && s.Weight.V == 1 && !s.Max.IsSet() {
+	if x.base != nil && old.Scheduler.V == "" && s.Type.V != switchconf.Strict && s.Weight.V == 1 && !s.Max.IsSet() && !s.Min.IsSet() {
 		return // as a queue without a scheduler is served
 	}
 	q.Scheduler = switchconf.Of(addNamed(x, &x.sw.Schedulers, cmp.Or(old.Scheduler.V, fmt.Sprintf("scheduler.%d", len(x.sw.Schedulers))), s, func(s *switchconf.Scheduler) *string { return &s.Name }))

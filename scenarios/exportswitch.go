@@ -37,6 +37,30 @@ func Export(s *Spec, format, name, asic string) (*switchconf.Rendered, error) {
 	return switchconf.RenderOver(format, x.base, x.sw, x.lacks...)
 }
 
+// ExportChange writes, in a format, what turns the switch of one scenario into
+// that of another, with the way back. The switches are of the same name; with
+// name "", each is the first of its scenario.
+func ExportChange(from, to *Spec, format, name, asic string) (*switchconf.Rendered, error) {
+	a, err := exportSwitch(from, name, asic)
+	if err != nil {
+		return nil, fmt.Errorf("the switch as it is: %w", err)
+	}
+	b, err := exportSwitch(to, name, asic)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.sw.Ports) != len(b.sw.Ports) {
+		return nil, fmt.Errorf("the switch as it is has %d ports, and %d in the other scenario: want two scenarios of one switch", len(a.sw.Ports), len(b.sw.Ports))
+	}
+	if a.base != nil { // files of SONiC that are all of the switch have keys of their own
+		if r, err := switchconf.RenderOver(format, a.base, a.sw); err == nil && r.Unchanged() {
+			return switchconf.RenderOver(format, a.base, b.sw, b.lacks...)
+		}
+	}
+	a.sw.Hostname = switchconf.Of(from.Name)
+	return switchconf.RenderChange(format, a.sw, b.sw, b.lacks...)
+}
+
 func exportSwitch(s *Spec, name, asic string) (*exporter, error) {
 	g, err := s.graph()
 	if err != nil {
@@ -61,6 +85,9 @@ func exportSwitch(s *Spec, name, asic string) (*exporter, error) {
 	}
 	if read := x.sp.Sonic.read; read != nil { // files of SONiC say what ports are called
 		x.base = read.Switch
+		if x.basePorts, err = sonicPorts(read.Switch, x.sp.Sonic.Ports); err != nil {
+			return nil, err
+		}
 		if asic == "" {
 			asic = read.Switch.ASIC.V
 		}
@@ -126,7 +153,8 @@ type exporter struct {
 	rooms sim.Bytes // headroom and reserves of all ports
 	// base is the switch of the files of SONiC that the scenario names, nil
 	// without them.
-	base *switchconf.Switch
+	base      *switchconf.Switch
+	basePorts []*switchconf.Port // by number of the port here
 }
 
 // exportPort is a port that is being exported, with the rules that hold there.
@@ -145,8 +173,8 @@ type exportPort struct {
 
 // basePort is the port of that number in the files of SONiC.
 func (x *exporter) basePort(i int) *switchconf.Port {
-	if x.base != nil && i < len(x.base.Ports) {
-		return &x.base.Ports[i]
+	if i < len(x.basePorts) {
+		return x.basePorts[i]
 	}
 	return &switchconf.Port{}
 }
@@ -209,7 +237,7 @@ func (x *exporter) port(i int, q topology.Port) error {
 	}
 	name := fmt.Sprintf("Ethernet%d", 4*i)
 	p.base = x.basePort(i)
-	if x.base != nil && i < len(x.base.Ports) {
+	if i < len(x.basePorts) {
 		name = p.base.Name
 	}
 	out := switchconf.Port{Name: name, Speed: switchconf.Of(p.rate), Cable: switchconf.Of(p.cable)}
@@ -254,6 +282,17 @@ func (x *exporter) portWatchdog(p *exportPort, out *switchconf.Port) error {
 	}
 	if c.Watchdog == nil || c.Detect <= 0 {
 		return nil
+	}
+	if c.BigRedSwitch {
+		x.sw.Watchdog.BigRedSwitch = switchconf.Of(true)
+		return nil
+	}
+	if !slices.Contains([]string{"broadcom", "nvidia", "cisco-8000", "nephos"}, p.watchdog.Name) {
+		x.lack(-1, switchconf.FieldWatchdog, p.watchdog.Name, "timers and action are exported; how a storm is found is the rule of the switch")
+	}
+	if c.Action == fabric.WatchdogErrdisable {
+		x.lack(-1, switchconf.FieldWatchdog, "errdisable", "exported as drop: the port stays up")
+		c.Action = fabric.WatchdogDrop
 	}
 	action := map[fabric.WatchdogAction]switchconf.WatchdogAction{fabric.WatchdogDrop: switchconf.ActionDrop, fabric.WatchdogForward: switchconf.ActionForward, fabric.WatchdogAlert: switchconf.ActionAlert}[c.Action]
 	out.Watchdog = switchconf.PortWatchdog{Action: switchconf.Of(action), Detection: switchconf.Of(c.Detect), Restoration: switchconf.Of(c.Restore)}

@@ -178,6 +178,7 @@ func TestMistakesInFaults(t *testing.T) {
 		"loss: {link: \"*\", probability: 1%, from: 2ms, to: 1ms}":        "s.yaml:5:55: faults.0.loss.to: 1ms: want more than from, 2ms",
 		"loss: {link: \"*\", probability: 1%, src: h7}":                   "s.yaml:5:45: faults.0.loss.src: h7: matches none",
 		"loss: {link: \"*\", only: xoff, dst: h1, probability: 1%}":       "s.yaml:5:29: faults.0.loss.only: pause frames have neither",
+		"rate: {link: \"*\", rate: 1bps}":                                 "s.yaml:5:29: faults.0.rate.rate: 1bps: want at least 1Mbps",
 		"slow_receiver: {rate: 1Gbps}":                                    "s.yaml:5:5: faults.0.slow_receiver.host: is missing",
 		"alpha: {host: h1, alpha: 1/8}":                                   "s.yaml:5:19: faults.0.alpha.host: h1: matches ports of hosts alone",
 		"routing_loop: {switches: [sw0, sw1], dst: h1}":                   "s.yaml:5:20: faults.0.routing_loop.switches: sw1: is no neighbour of sw0",

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,10 @@ type lumina struct {
 	mtu, size              int64
 	timeout, retry         int64
 	verb                   string
+	rate                   string
 	reaction, notification bool
+	adaptive               bool  // retransmission
+	interval               int64 // least time between two CNPs, us; -1 = not said
 	events                 []luminaEvent
 	left                   []string // keys that a simulated fabric has no use for
 }
@@ -121,7 +125,11 @@ func (l *lumina) read() (err error) {
 	}
 	l.reaction = l.flag("requester.roce-parameters.dcqcn-rp-enable", true)
 	l.notification = l.flag("responder.roce-parameters.dcqcn-np-enable", true)
-	if l.text("traffic.barrier-sync") == "true" {
+	l.adaptive = l.flag("requester.roce-parameters.adaptive-retrans", false)
+	if err := l.readOutside(); err != nil {
+		return err
+	}
+	if l.flag("traffic.barrier-sync", false) {
 		l.left = append(l.left, "barrier-sync: queue pairs do not wait for each other after a message")
 	}
 	l.unused()
@@ -133,8 +141,59 @@ func (l *lumina) read() (err error) {
 var (
 	luminaUsed = []string{"rdma-verb", "num-qps", "num-msgs-per-qp", "mtu", "message-size", "barrier-sync", "tx-depth",
 		"min-retransmit-timeout", "max-retransmit-retry", "data-pkt-events"}
-	luminaUnused = map[string]string{"multi-gid": "every host has one address", "dscp-list": "all queue pairs have the DSCP of their NIC"}
+	luminaUnused = map[string]string{"multi-gid": "every host has one address", "dscp-list": "all queue pairs have the DSCP of their NIC",
+		"listen-port": "queue pairs need no controller to find each other"}
 )
+
+// portSpeed is how Lumina writes the speed of all ports.
+var portSpeed = regexp.MustCompile(`^(10|25|40|50|100|200|400|800)G$`)
+
+// readOutside reads what stands beside traffic: the speed of the ports, and
+// parameters of the two NICs.
+func (l *lumina) readOutside() error {
+	l.rate, l.interval = "100Gbps", -1
+	const speed, gap = "switch.port-speed", "responder.roce-parameters.min-time-between-cnps"
+	if text := l.text(speed); text != "" {
+		if !portSpeed.MatchString(text) {
+			return l.fail(speed, text, "want 10G, 25G, 40G, 50G, 100G, 200G, 400G or 800G")
+		}
+		l.rate = text + "bps"
+	}
+	if text := l.text(gap); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 || n > 1_000_000 {
+			return l.fail(gap, text, "want microseconds, from 0 to 1000000")
+		}
+		l.interval = n
+	}
+	if l.flag("requester.roce-parameters.slow-restart", false) || l.flag("responder.roce-parameters.slow-restart", false) {
+		l.left = append(l.left, "slow-restart: a queue pair goes on at its rate after a loss")
+	}
+	if text := l.text("num-repeats"); text != "" && text != "1" {
+		l.left = append(l.left, "num-repeats: a run is one repetition, see --seed")
+	}
+	return nil
+}
+
+// congestion is what the NICs do about marks. A requester that does not react to
+// CNPs still gets them, if the responder sends them: its rate has a floor at that
+// of the link.
+func (l *lumina) congestion() string {
+	if !l.notification {
+		return "none"
+	}
+	var p []string
+	if l.interval >= 0 {
+		p = append(p, fmt.Sprintf("cnp_interval: %dus", l.interval))
+	}
+	if !l.reaction {
+		p = append(p, "min_rate: "+l.rate)
+	}
+	if len(p) == 0 {
+		return "dcqcn"
+	}
+	return "{dcqcn: {" + strings.Join(p, ", ") + "}}"
+}
 
 // unused names every key of traffic that nothing is made of: none is left out
 // in silence.
@@ -253,12 +312,12 @@ func (l *lumina) scenario() string {
 		p("name: %s", name)
 	}
 	p("max_duration: 60s")
-	p("topology: {star: {hosts: 2, rate: 100Gbps, cable: 3m}}")
-	cc := "none"
-	if l.reaction && l.notification {
-		cc = "dcqcn"
+	p("topology: {star: {hosts: 2, rate: %s, cable: 3m}}", l.rate)
+	policy := ""
+	if l.adaptive {
+		policy = ", timeout_policy: adaptive"
 	}
-	p("nic: {path_mtu: %d, timeout: %d, retry_count: %d, congestion: %s}", l.mtu, l.timeout, l.retry, cc)
+	p("nic: {path_mtu: %d, timeout: %d, retry_count: %d%s, congestion: %s}", l.mtu, l.timeout, l.retry, policy, l.congestion())
 	p("traffic:")
 	p("  - incast: {receiver: h0, senders: [h1], qps_per_peer: %d, verb: %s, message: %dB, repeat: %d, depth: %d}", l.qps, l.verb, l.size, l.messages, l.depth)
 	host := "h1"

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func TestLuminaMistakes(t *testing.T) {
 		{"type: bit-error", "type: bits", "l.yml:26:30: traffic.data-pkt-events.2.type: bits: want one of drop, ecn, bit-error"},
 		{"mtu: 1024", "mtu: 1000", "l.yml:16:8: traffic.mtu: 1000: want one of 256"},
 		{"message-size: 10240", "message-sizes: 1", "l.yml:12:1: traffic.message-size: is missing"},
+		{"num-repeats: 1", "switch: {port-speed: 7G}", "l.yml:3:22: switch.port-speed: 7G: want 10G"},
 		{"num-qps: 2", "num-qps: 2,x", "l.yml:14:12: traffic.num-qps: 2,x: want a number of queue pairs"},
 		{"rdma-verb: write", "rdma-verb: push", "l.yml:13:14: traffic.rdma-verb: push: want write, send or read"},
 		{"num-msgs-per-qp: 3", "num-msgs-per-qp: 1000000", "l.yml:24:7: traffic.data-pkt-events.0: the events name 1000000 packets"},
@@ -51,6 +53,40 @@ func TestLuminaMistakes(t *testing.T) {
 	_, _, ok, err := FromLumina("s.yaml", []byte(small))
 	assert.False(t, ok)
 	assert.NoError(t, err)
+}
+
+// An event marks its packet whatever its ECN field was; a responder that is told
+// to answers with a CNP, and a requester that is told not to react goes on.
+func TestLuminaMarks(t *testing.T) {
+	const text = `
+switch: {port-speed: 40G}
+requester: {roce-parameters: {dcqcn-rp-enable: %s, adaptive-retrans: yes, slow-restart: True}}
+responder: {roce-parameters: {dcqcn-np-enable: %s, min-time-between-cnps: 0}}
+traffic: {num-msgs-per-qp: 1, message-size: 1024000, mtu: 1024, listen-port: 13579, data-pkt-events: [{qpn: 0, psn: 4, type: ecn, iter: 1}, {qpn: 0, psn: 5, type: ecn}]}
+`
+	fct := map[string]float64{}
+	for _, c := range []struct {
+		rp, np string
+		cnps   int64
+	}{{"True", "True", 2}, {"False", "True", 2}, {"True", "False", 0}, {"False", "False", 0}} {
+		made, left, ok, err := FromLumina("l.yml", fmt.Appendf(nil, text, c.rp, c.np))
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Len(t, left, 2)
+		s := parsed(t, string(made))
+		require.Equal(t, "adaptive", s.NIC.TimeoutPolicy)
+		run, _ := runOn(t, s, 1)
+		m, err := metric.Compute(run)
+		require.NoError(t, err)
+		for _, f := range m.Faults {
+			assert.Equal(t, int64(1), f.Packets, "%+v: %s", c, f.Name)
+		}
+		assert.Equal(t, c.cnps, *m.CNP.Sent, "%+v", c)
+		fct[c.rp+c.np] = *m.Flows.FCT.Max
+	}
+	require.Equal(t, fct["FalseFalse"], fct["TrueFalse"])
+	require.InEpsilon(t, fct["FalseFalse"], fct["FalseTrue"], 0.01, "the requester does not slow down")
+	require.Greater(t, fct["TrueTrue"], 1.2*fct["FalseTrue"], "it does")
 }
 
 // FuzzLumina looks for a file that brings the reader down, or makes a scenario

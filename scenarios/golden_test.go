@@ -112,5 +112,10 @@ func figures(m *metric.Metrics) []byte {
 		}
 	}
 	fmt.Fprintf(&b, "worst queue %s\n", m.Queue.Where)
+	for _, e := range m.Expect {
+		if e.Value != nil {
+			fmt.Fprintf(&b, "expect %s: %.6g\n", e.Text, *e.Value)
+		}
+	}
 	return []byte(b.String())
 }

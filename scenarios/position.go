@@ -239,6 +239,8 @@ func (s *Spec) descend(path, head string) (deeper, value string) {
 	words := strings.Fields(key)
 	at := path[strings.LastIndexByte(path, '.')+1:]
 	switch {
+	case len(words) == 1 && key == at && s.below(path, key) != "": // the rate of a rate
+		return s.below(path, key), ""
 	case len(words) > 0 && len(words) <= 2 && words[len(words)-1] == at: // says again where we are
 		return path, ""
 	case len(words) == 1:

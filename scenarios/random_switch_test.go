@@ -24,11 +24,18 @@ func configure(t testing.TB, s *Spec) {
 	if r.IntN(3) == 0 {
 		w.Scheduler.Shape = map[int]ShapeSpec{3: {Rate: sim.Rate(1+r.IntN(40)) * sim.Gbps, Burst: sim.Bytes(r.IntN(30_000))}}
 	}
+	if r.IntN(3) == 0 {
+		w.Scheduler.Floor = map[int]ShapeSpec{3: {Rate: sim.Rate(1+r.IntN(40)) * sim.Gbps}, 0: {Rate: sim.Gbps, Burst: sim.Bytes(r.IntN(30_000))}}
+	}
+	if len(w.Scheduler.Groups) == 0 && r.IntN(3) == 0 {
+		w.Scheduler.Quantum = 0
+	}
 	if r.IntN(4) == 0 {
 		w.PFC.Mode = "global"
 	}
 	if r.IntN(2) == 0 {
-		m, err := NewMember("watchdog", []string{"broadcom", "nvidia"}[r.IntN(2)], "")
+		flavours := fabric.Watchdogs.Names()
+		m, err := NewMember("watchdog", flavours[r.IntN(len(flavours))], "")
 		require.NoError(t, err)
 		w.Watchdog = m
 	}

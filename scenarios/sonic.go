@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"rdmasim/fabric"
 	"rdmasim/fabric/switchconf"
 )
 
@@ -42,13 +42,18 @@ type SonicImport struct {
 	Config *switchconf.Switch
 }
 
-// ImportSonic turns files of SONiC into a switch of a scenario.
-func ImportSonic(files []switchconf.File, o switchconf.Options) (*SonicImport, error) {
+// ImportSonic turns files of SONiC into a switch of a scenario. Its ports 0, 1,
+// ... are those that order names, and then the others in the order of their names.
+func ImportSonic(files []switchconf.File, o switchconf.Options, order ...string) (*SonicImport, error) {
 	im, err := switchconf.ReadSONiC(files, o)
 	if err != nil {
 		return nil, err
 	}
-	m := mapSonic(im, DefaultSwitch())
+	ports, err := sonicPorts(im.Switch, order)
+	if err != nil {
+		return nil, err
+	}
+	m := mapSonic(im, DefaultSwitch(), ports)
 	out := &SonicImport{Switch: m.w, Fields: m.explain(), Config: im.Switch}
 	for _, p := range m.ports {
 		out.Ports = append(out.Ports, p.Name)
@@ -103,6 +108,7 @@ var notModelled = map[string]string{
 	"LOSSLESS_TRAFFIC_PATTERN":          "headroom is computed by headroom: auto from rate, cable and MTU of the scenario",
 	"DEVICE_METADATA":                   "buffers are as the files say, whoever computed them",
 	"BUFFER_POOL":                       "no port that is used takes from the pool",
+	switchconf.LookupTable:              "no lossless priority group without a profile of its own is on a port of this speed and cable",
 }
 
 // fallback is the reason where there is no closer one.
@@ -169,15 +175,16 @@ func differing(v, base reflect.Value, w *SwitchSpec) *tree {
 	return out
 }
 
-// watchdogMember returns a watchdog of a flavour with its timers.
-func watchdogMember(flavour string, params any) Member {
+// watchdogMember returns a watchdog of a flavour of SONiC with its timers.
+func watchdogMember(flavour string, params fabric.WatchdogParams, bigRed bool) Member {
 	w, err := NewMember("watchdog", flavour, "")
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", flavour, err)) // the member is part of this program
 	}
 	v := reflect.New(reflect.TypeOf(w.Params)).Elem()
 	v.Set(reflect.ValueOf(w.Params))
-	v.FieldByName(strings.TrimPrefix(reflect.TypeOf(params).String(), "fabric.")).Set(reflect.ValueOf(params))
+	v.FieldByName("WatchdogParams").Set(reflect.ValueOf(params))
+	v.FieldByName("BigRedSwitch").SetBool(bigRed)
 	w.Params = v.Interface()
 	return w
 }

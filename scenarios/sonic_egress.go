@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -107,6 +108,12 @@ func (m *sonicMapper) scheduler(p *switchconf.Port) SchedulerSpec {
 			}
 			c.Shape[q.Index] = shape
 		}
+		if floor, ok := m.guarantee(x); ok {
+			if c.Floor == nil {
+				c.Floor = map[int]ShapeSpec{}
+			}
+			c.Floor[q.Index] = floor
+		}
 	}
 	if packets && len(c.Weights) > 0 {
 		c.Quantum = 0 // WRR counts packets
@@ -115,15 +122,34 @@ func (m *sonicMapper) scheduler(p *switchconf.Port) SchedulerSpec {
 		m.use(p.Scheduler.From, "switch.scheduler.port")
 		m.cannot(x.Type.From, "a port is shaped, not scheduled")
 		m.cannot(x.Weight.From, "a port is shaped, not scheduled")
+		m.cannot(x.Min.From, "a port has no guaranteed rate")
+		m.cannot(x.MinBurst.From, "a port has no guaranteed rate")
 		c.Port, _ = m.shape(x, "switch.scheduler.port")
 	}
 	return c
 }
 
+// guarantee returns the guaranteed rate of a scheduler.
+func (m *sonicMapper) guarantee(x *switchconf.Scheduler) (ShapeSpec, bool) {
+	switch {
+	case x.MeterType.V == "packets":
+		for _, o := range []switchconf.Origin{x.Min.From, x.MinBurst.From} {
+			m.cannot(o, "rates in packets are not modelled")
+		}
+		return ShapeSpec{}, false
+	case !x.Min.IsSet() || x.Min.V == 0:
+		m.cannot(x.Min.From, "0 is no guarantee")
+		m.cannot(x.MinBurst.From, "a burst without a rate")
+		return ShapeSpec{}, false
+	}
+	m.use(x.MeterType.From, "switch.scheduler.guarantee")
+	m.use(x.Min.From, "switch.scheduler.guarantee.rate")
+	m.use(x.MinBurst.From, "switch.scheduler.guarantee.burst")
+	return ShapeSpec{Rate: x.Min.V, Burst: x.MinBurst.V}, true
+}
+
 // shape returns the largest rate of a scheduler.
 func (m *sonicMapper) shape(x *switchconf.Scheduler, key string) (ShapeSpec, bool) {
-	m.cannot(x.Min.From, "guaranteed rates are not modelled: weights share the link")
-	m.cannot(x.MinBurst.From, "guaranteed rates are not modelled: weights share the link")
 	if x.MeterType.V == "packets" {
 		for _, o := range []switchconf.Origin{x.MeterType.From, x.Max.From, x.MaxBurst.From} {
 			m.cannot(o, "shapers that count packets are not modelled")
@@ -143,10 +169,7 @@ func (m *sonicMapper) shape(x *switchconf.Scheduler, key string) (ShapeSpec, boo
 
 // watchdogs maps PFC_WD and pfcwd_sw_enable.
 func (m *sonicMapper) watchdogs() {
-	flavour := "broadcom"
-	if a := switchconf.LookupASIC(m.sw.ASIC.V); a != nil && a.Vendor == "nvidia" {
-		flavour = "nvidia"
-	}
+	flavour := m.watchdogFlavour()
 	for i, c := range clusters(m, func(p *switchconf.Port) Member { return m.watchdog(p, flavour) }, plainText) {
 		if i == 0 {
 			m.w.Watchdog = c.value
@@ -156,9 +179,40 @@ func (m *sonicMapper) watchdogs() {
 	}
 }
 
+// watchdogFlavour is the rule that SONiC has for the chip.
+func (m *sonicMapper) watchdogFlavour() string {
+	vendor := ""
+	if a := switchconf.LookupASIC(m.sw.ASIC.V); a != nil {
+		vendor = a.Vendor
+	}
+	switch vendor {
+	case "nvidia":
+		return "nvidia"
+	case "cisco":
+		return "cisco-8000"
+	case "broadcom":
+	default:
+		if slices.ContainsFunc(m.ports, func(p *switchconf.Port) bool { return p.Watchdog.Detection.IsSet() }) {
+			m.assume("switch.watchdog", "broadcom", "SONiC's rule for the chip is not known here: that of Broadcom")
+		}
+	}
+	return "broadcom"
+}
+
 // watchdog returns the watchdog of a port.
 func (m *sonicMapper) watchdog(p *switchconf.Port, flavour string) Member {
 	d := p.Watchdog
+	if m.sw.Watchdog.BigRedSwitch.V && len(p.PFCEnable.V) > 0 { // it needs no PFC_WD of the port
+		for _, o := range []switchconf.Origin{p.WatchdogEnable.From, d.Action.From, d.Detection.From, d.Restoration.From, m.sw.Watchdog.Poll.From} {
+			m.cannot(o, "the big red switch is on: lossless queues are dropped whatever comes in")
+		}
+		e, err := NewMember("watchdog", flavour, "")
+		if err != nil {
+			return noWatchdog()
+		}
+		t := reflect.ValueOf(e.Params).FieldByName("WatchdogParams").Interface().(fabric.WatchdogParams)
+		return watchdogMember(flavour, t, true)
+	}
 	if !d.Detection.IsSet() {
 		m.cannot(p.WatchdogEnable.From, "there is no PFC_WD with a detection_time for the port: the watchdog is off")
 		m.cannot(d.Action.From, "there is no detection_time: the watchdog is off")
@@ -181,5 +235,5 @@ func (m *sonicMapper) watchdog(p *switchconf.Port, flavour string) Member {
 	m.use(d.Action.From, "switch.watchdog.action")
 	m.use(p.WatchdogEnable.From, "switch.watchdog.priorities")
 	m.use(m.sw.Watchdog.Poll.From, "switch.watchdog.poll")
-	return watchdogMember(flavour, w)
+	return watchdogMember(flavour, w, false)
 }

@@ -49,9 +49,15 @@ func (m *sonicMapper) assume(key, value, format string, args ...any) {
 	}
 }
 
-// mapSonic puts what was read onto a switch that holds the defaults.
-func mapSonic(im *switchconf.Import, defaults SwitchSpec) *sonicMapper {
-	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}, ports: im.Switch.Configured()}
+// mapSonic puts what was read onto a switch that holds the defaults. ports are
+// those of the switch, by number.
+func mapSonic(im *switchconf.Import, defaults SwitchSpec, ports []*switchconf.Port) *sonicMapper {
+	m := &sonicMapper{im: im, sw: im.Switch, w: defaults, used: map[fieldID][]string{}, why: map[fieldID]string{}, ports: ports}
+	if !slices.ContainsFunc(im.Fields, func(f switchconf.Field) bool {
+		return f.Table != switchconf.LookupTable && f.Status != switchconf.StandsIn
+	}) {
+		return m // a table of profiles alone says nothing about a switch
+	}
 	m.identity()
 	m.pfc()
 	m.maps()
@@ -84,7 +90,7 @@ func (m *sonicMapper) identity() {
 		m.w.Buffer.Cell = s.Cell.V
 		m.assume("switch.buffer.cell", s.Cell.V.String(), "%s (%s)", s.Cell.From.Why, s.ASIC.From.Why)
 	} else {
-		m.assume("switch.buffer.cell", m.w.Buffer.Cell.String(), "the ASIC is not known: bytes are counted, and xoff is taken as headroom on top of size; give --platform")
+		m.assume("switch.buffer.cell", m.w.Buffer.Cell.String(), "the ASIC is not known: bytes are counted, and xoff is taken as headroom on top of size; give --platform%s", m.cellHint())
 	}
 	for i := range s.Ports {
 		p := &s.Ports[i]
@@ -103,11 +109,7 @@ func (m *sonicMapper) identity() {
 			m.use(p.PFCAsymmetric.From, "switch.pfc.priorities")
 		}
 	}
-	if s.Watchdog.BigRedSwitch.V {
-		m.cannot(s.Watchdog.BigRedSwitch.From, "the big red switch is not modelled")
-	} else {
-		m.use(s.Watchdog.BigRedSwitch.From, "switch.watchdog")
-	}
+	m.use(s.Watchdog.BigRedSwitch.From, "switch.watchdog.big_red_switch")
 	for i := range s.TCToDSCP {
 		for _, e := range s.TCToDSCP[i].Entries {
 			m.cannot(e.From, "what tunnels write is not modelled")

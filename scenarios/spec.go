@@ -147,10 +147,11 @@ type ECNRateSpec struct {
 type SchedulerSpec struct {
 	Strict  []int       `key:"strict" range:"0..7" doc:"priorities served first, the highest number first"`
 	Weights map[int]int `key:"weights" keys:"0..7" range:"1..127" doc:"DWRR weights of the others, default 1"`
-	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: one packet per turn"`
+	Quantum sim.Bytes   `key:"quantum" doc:"bytes per unit of weight and round; 0B: WRR, a weight is the packets of a turn"`
 
 	Groups []ETSGroupSpec    `key:"groups" doc:"ETS groups: queues that share a part of the link"`
 	Shape  map[int]ShapeSpec `key:"shape" keys:"0..7" doc:"largest rate per queue"`
+	Floor  map[int]ShapeSpec `key:"guarantee" keys:"0..7" doc:"guaranteed rate per queue: one that is below it goes before all that are not; SONiC's cir"`
 	Port   ShapeSpec         `key:"port" doc:"largest rate of the port as a whole; rate 0bps: that of the link"`
 }
 

@@ -19,6 +19,7 @@ import (
 type SonicSpec struct {
 	Files    []string `key:"files" doc:"config_db.json, pieces of it, and pg_profile_lookup.ini; relative to the scenario"`
 	Platform string   `key:"platform" doc:"platform, hwsku or ASIC (th, td3, spc3, ...), instead of that in the files"`
+	Ports    []string `key:"ports" doc:"names of the ports of the files that ports 0, 1, ... of the switch are; the others follow in the order of their names"`
 	SHA256   string   `key:"sha256" doc:"hash of the files as they were read; where it is given, the switch is as written here and the files are not opened"`
 	Set      bool     `key:"-"`
 
@@ -88,7 +89,11 @@ func (d *decoder) sonic(w *SwitchSpec, p pair, path string) error {
 		}
 		return d.fail(p.value, at, "", "%s", oneLine(err.Error()))
 	}
-	m := mapSonic(im, *w)
+	ports, err := sonicPorts(im.Switch, c.Ports)
+	if err != nil {
+		return d.fail(p.value, at, "", "%s", oneLine(err.Error()))
+	}
+	m := mapSonic(im, *w, ports)
 	m.w.Sonic.read = im
 	*w = m.w
 	return nil

@@ -178,6 +178,9 @@ func (s *Spec) checkScheduler(c *SchedulerSpec, path string) error {
 		if h, ok := c.Shape[p]; ok && h.Rate <= 0 {
 			return s.errorAt(path+".shape."+strconv.Itoa(p)+".rate", h.Rate.String(), "want more than 0bps")
 		}
+		if h, ok := c.Floor[p]; ok && h.Rate <= 0 {
+			return s.errorAt(path+".guarantee."+strconv.Itoa(p)+".rate", h.Rate.String(), "want more than 0bps")
+		}
 	}
 	if len(c.Groups) > 0 && c.Quantum == 0 {
 		return s.errorAt(path+".quantum", "0B", "want more than 0B: ETS groups share bytes, not packets")

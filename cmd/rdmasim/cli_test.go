@@ -101,7 +101,7 @@ func TestUsageErrors(t *testing.T) {
 	require.NoError(t, os.WriteFile("file", nil, 0o666))
 	for _, c := range []struct{ line, want string }{
 		{"rnu", `rdmasim: unknown command "rnu": did you mean run? (there are `},
-		{"xyzzy", `rdmasim: unknown command "xyzzy" (there are check, `},
+		{"xyzzy", `rdmasim: unknown command "xyzzy" (there are calibrate, check, `},
 		{"--frobnicate", `rdmasim: usage: unknown flag "--frobnicate" (there are --help, --version)`},
 		{"run", `rdmasim: run: SCENARIO is missing: usage: rdmasim run SCENARIO`},
 		{"run demo more", `rdmasim: run: "more" is one argument too many`},

@@ -18,6 +18,8 @@ type exportFlags struct {
 	load            loadFlags
 	node, asic, out string
 	asJSON          bool
+	from            string
+	back            bool
 }
 
 const exportLong = `Write the ECN, PFC, buffer and map settings of a switch of a scenario in the
@@ -42,7 +44,7 @@ func newExport(a *app) *cobra.Command {
 		Use:     "export FORMAT SCENARIO",
 		Short:   "Write a scenario's switch as the configuration of a vendor",
 		Long:    long,
-		Example: "  rdmasim export nxos my.yaml\n  rdmasim export sonic-patch my.yaml --switch leaf0 --asic th5",
+		Example: "  rdmasim export nxos my.yaml\n  rdmasim export sonic-patch my.yaml --switch leaf0 --asic th5\n  rdmasim export nxos tuned.yaml --from today.yaml",
 		Args:    exactArgs("FORMAT", "SCENARIO"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -56,6 +58,9 @@ func newExport(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&f.node, "switch", "", "`NAME` of the switch; may be left out where all are configured alike")
 	cmd.Flags().StringVar(&f.asic, "asic", "", "short name of the `ASIC`, such as th5 or spc4, for its cells and alphas")
 	cmd.Flags().StringVar(&f.out, "out", "", "`FILE` to write, instead of standard output")
+	cmd.Flags().StringVar(&f.from, "from", "", "`SCENARIO` of the switch as it is: print only what changes, and the way back")
+	cmd.Flags().BoolVar(&f.back, "rollback", false, "with --from: print the way back instead, as a configuration")
+	_ = cmd.RegisterFlagCompletionFunc("from", scenario)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print lines with their effects, roundings and lacks as JSON")
 	return cmd
 }
@@ -69,7 +74,7 @@ func (a *app) export(f *exportFlags, format, scenario string) error {
 	if err != nil {
 		return inputError(err)
 	}
-	r, err := scenarios.Export(spec, format, f.node, strings.ToLower(f.asic))
+	r, err := a.rendered(f, spec, format)
 	if err != nil {
 		return inputError(fmt.Errorf("export: %w", err))
 	}
@@ -89,4 +94,28 @@ func (a *app) export(f *exportFlags, format, scenario string) error {
 	}
 	_, err = a.stdout.Write(text)
 	return err
+}
+
+// rendered writes the switch of a scenario, or the change that leads to it or
+// from it.
+func (a *app) rendered(f *exportFlags, spec *scenarios.Spec, format string) (*switchconf.Rendered, error) {
+	asic := strings.ToLower(f.asic)
+	switch {
+	case f.from == "" && f.back:
+		return nil, fmt.Errorf("--rollback goes back to the scenario of --from, which is missing")
+	case f.from == "":
+		return scenarios.Export(spec, format, f.node, asic)
+	}
+	today, err := a.load(f.from, nil)
+	if err != nil {
+		return nil, err
+	}
+	if f.back {
+		r, err := scenarios.ExportChange(spec, today, format, f.node, asic)
+		if err == nil {
+			r.RenameCheckpoint("before-rollback")
+		}
+		return r, err
+	}
+	return scenarios.ExportChange(today, spec, format, f.node, asic)
 }

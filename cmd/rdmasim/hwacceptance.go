@@ -25,6 +25,7 @@ code 1 if a step fails.`
 func newHWAcceptance(a *app) *cobra.Command {
 	o := hardware.AcceptanceOptions{}
 	var profile, p99, goodput string
+	var noReport bool
 	cmd := &cobra.Command{
 		Use:     "acceptance [FROM TO]",
 		Short:   "Test two devices: settings, latency, load, faults; one verdict",
@@ -34,6 +35,7 @@ func newHWAcceptance(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Out, "out", "", "folder `DIR` of the report (default runs/acceptance-N)")
+	f.BoolVar(&noReport, "no-report", false, "do not draw the reports of the steps")
 	f.StringVar(&profile, "profile", "lossless", "`DESIGN`: lossless, semi-lossless or lossy")
 	f.IntVar(&o.Count, "count", 1000, "`N` pings per size, and messages of the load")
 	f.StringVar(&p99, "max-p99", "", "fail if the 99th percentile of a round trip of 64 bytes is above this `TIME`")
@@ -53,9 +55,11 @@ func newHWAcceptance(a *app) *cobra.Command {
 			return inputError(err)
 		}
 		o.Version, o.Log = version(), a.stderr
-		o.Draw = func(dir string) error {
-			_, err := a.page(dir)
-			return err
+		if !noReport {
+			o.Draw = func(dir string) error {
+				_, err := a.page(dir)
+				return err
+			}
 		}
 		ctx, stop := a.interrupts(cmd.Context(), func() {})
 		defer stop()

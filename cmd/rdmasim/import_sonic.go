@@ -21,6 +21,7 @@ import (
 func newImportSonic(a *app) *cobra.Command {
 	var platform, out string
 	var asJSON bool
+	var ports []string
 	cmd := &cobra.Command{
 		Use:   "sonic FILE...",
 		Short: "Turn the configuration of a SONiC switch into the switch of a scenario",
@@ -40,13 +41,14 @@ Nothing is sent to a switch.`,
 	}
 	cmd.Flags().StringVar(&platform, "platform", "", "`PLATFORM`, hwsku or ASIC (th, td3, spc3, ...), instead of that in the files")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write the YAML to; the explanation goes to standard output")
+	cmd.Flags().StringSliceVar(&ports, "ports", nil, "`NAMES`, separated by commas, of the ports that ports 0, 1, ... of the switch are to be; the others follow")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print switch, ports and explanation as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files, err := sonicFiles(cmd.InOrStdin(), args)
 		if err != nil {
 			return inputError(err)
 		}
-		s, err := scenarios.ImportSonic(files, switchconf.Options{Platform: platform})
+		s, err := scenarios.ImportSonic(files, switchconf.Options{Platform: platform}, ports...)
 		if err != nil {
 			return inputError(err)
 		}
@@ -167,6 +169,19 @@ func portSpan(names []string) string {
 	return fmt.Sprintf("%s, ... %s (%d)", strings.Join(names[:4], ", "), names[len(names)-1], len(names))
 }
 
+// shortKey leaves the middle of a long list of ports in a key out.
+func shortKey(key string) string {
+	list, rest, _ := strings.Cut(key, "|")
+	if names := strings.Split(list, ","); len(names) > 4 {
+		list = fmt.Sprintf("%s,%s,...%s", names[0], names[1], names[len(names)-1])
+		if rest != "" {
+			list += "|" + rest
+		}
+		return list
+	}
+	return key
+}
+
 // sonicGroup is fields of which the same is said.
 type sonicGroup struct {
 	first  scenarios.SonicField
@@ -227,9 +242,9 @@ func (g *sonicGroup) what() string {
 	s := f.Table
 	switch {
 	case len(g.keys) == 1:
-		s += "|" + g.keys[0]
+		s += "|" + shortKey(g.keys[0])
 	case len(g.keys) > 1:
-		s += fmt.Sprintf("|%s (and %d more)", g.keys[0], g.fields/max(len(g.names), 1)-1)
+		s += fmt.Sprintf("|%s (and %d more)", shortKey(g.keys[0]), g.fields/max(len(g.names), 1)-1)
 	}
 	switch {
 	case len(g.names) == 1 && len(g.values) == 1:

@@ -124,6 +124,9 @@ func changeWords(c tuning.Contrast, unit string) (change, span string) {
 		return "not measured", ""
 	}
 	low, high, ok := v.Ends()
+	if c.Relative.Mean != nil && *v.Mean >= -1 {
+		low = max(low, -1) // nothing is left of what is never negative
+	}
 	if ok {
 		span = format(low) + " to " + format(high)
 	}

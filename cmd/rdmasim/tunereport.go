@@ -27,12 +27,12 @@ func (a *app) tuneFinish(t *tune.Tuning, r *tuning.Result, file, dir string, tod
 	}
 	refuted := gate != nil && !gate.Credible
 	if refuted {
-		r.Winner, r.NoWinner = nil, "today's counters refute the model: what is best in it says nothing of the network"
+		r.Winner, r.NoWinner = nil, "today's counters do not agree with the simulated today: what is best in the model says nothing of the network"
 		if err := r.Write(dir); err != nil {
 			return runError(err)
 		}
-	}
-	if err := a.tuneAnswer(t, r, file, dir); err != nil {
+		fmt.Fprintf(a.stdout, "%s: %d runs, %d points\n\nanswer       none: %s\n", r.Name, r.Budget.RunsDone, len(r.Points), r.NoWinner)
+	} else if err := a.tuneAnswer(t, r, file, dir); err != nil {
 		return runError(err)
 	}
 	if gate != nil {
@@ -56,27 +56,32 @@ func (a *app) tuneFinish(t *tune.Tuning, r *tuning.Result, file, dir string, tod
 // rollback. It returns the path of the page, and the comparison with today's
 // counters; nil without them.
 func (a *app) tuneReport(t *tune.Tuning, r *tuning.Result, dir string, today *credibility.Today, node string) (page string, gate *tuning.Credibility, err error) {
-	if err := tuneEstimate(t, r, dir); err != nil {
-		return "", nil, err
-	}
 	if gate, err = tuneGate(dir, today, node); err != nil {
 		return "", nil, err
 	}
-	if err := tuneExports(t, r, filepath.Join(dir, tuning.DirExport), gate != nil && !gate.Credible); err != nil {
+	refuted := gate != nil && !gate.Credible
+	if err := tuneEstimate(t, r, dir, refuted); err != nil {
+		return "", nil, err
+	}
+	if err := tuneExports(t, r, filepath.Join(dir, tuning.DirExport), refuted); err != nil {
 		return "", nil, err
 	}
 	page, err = a.page(dir)
 	return page, gate, err
 }
 
-// tuneEstimate writes estimate.json: the closed forms of today's settings under
-// the workload with the largest first burst, and the stability of both settings.
-func tuneEstimate(t *tune.Tuning, r *tuning.Result, dir string) error {
-	today := r.Point(r.Today)
+// tuneEstimate writes estimate.json: the closed forms of the recommended settings
+// (without a recommendation, today's) under the workload with the largest first
+// burst, and the stability of both settings.
+func tuneEstimate(t *tune.Tuning, r *tuning.Result, dir string, refuted bool) error {
+	about, words := r.Point(r.Today), "Today's"
+	if r.Winner != nil && !refuted {
+		about, words = r.Point(*r.Winner), "The recommended"
+	}
 	var best *tuning.Estimates
 	load, burst := 0, -1.0
 	for w := range r.Workloads {
-		spec, err := t.SpecOf(w, today)
+		spec, err := t.SpecOf(w, about)
 		if err != nil {
 			return err
 		}
@@ -95,9 +100,16 @@ func tuneEstimate(t *tune.Tuning, r *tuning.Result, dir string) error {
 	if best == nil || len(best.Items) == 0 {
 		return nil
 	}
-	best.Notes = append(best.Notes, fmt.Sprintf("Today's settings under the workload %s, which has the largest first burst.", r.Workloads[load].Name))
-	if p := r.Best(); p != nil && len(best.Margins) > 0 {
-		spec, err := t.SpecOf(load, p)
+	best.Notes = append(best.Notes, fmt.Sprintf("%s settings under the workload %s, which has the largest first burst.", words, r.Workloads[load].Name))
+	best.Margins = nil
+	for _, x := range []struct {
+		setting string
+		p       *tuning.Point
+	}{{tuning.SettingToday, r.Point(r.Today)}, {tuning.SettingRecommended, r.Best()}} {
+		if x.p == nil {
+			continue
+		}
+		spec, err := t.SpecOf(load, x.p)
 		if err != nil {
 			return err
 		}
@@ -105,7 +117,7 @@ func tuneEstimate(t *tune.Tuning, r *tuning.Result, dir string) error {
 		if err != nil {
 			return err
 		}
-		best.Margins = append(best.Margins, closedform.Margins(spec, b, tuning.SettingRecommended)...)
+		best.Margins = append(best.Margins, closedform.Margins(spec, b, x.setting)...)
 	}
 	return best.Write(dir)
 }

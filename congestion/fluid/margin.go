@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
-
-	"rdmasim/sim"
 )
 
 var _ = describe(Oracle{
@@ -43,7 +41,7 @@ func (m DCQCN) PhaseMargin() (Margin, error) {
 	case !f.Valid:
 		return Margin{}, fmt.Errorf("fluid DCQCN: the fixed point needs a marking probability of %.3g, above Pmax %.3g", f.P, m.Pmax)
 	case m.Kmax <= m.Kmin:
-		return Margin{}, fmt.Errorf("fluid DCQCN: Kmin and Kmax are both %v: a step has no slope", sim.Bytes(m.Kmin))
+		return Margin{}, fmt.Errorf("fluid DCQCN: Kmin and Kmax are both %v: a step has no slope", m.Kmin)
 	}
 	l := m.linearise(f)
 	best := Margin{Degrees: math.Inf(1)}

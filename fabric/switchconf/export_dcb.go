@@ -88,3 +88,22 @@ func dcbPort(dev string, g *PortGroup, r *Rendered) {
 			dev, 8-c.Queue, 100+c.Queue, max(2*high, sim.MB), low, high, c.Pmax)
 	})
 }
+
+// dialect of dcb and tc: a command sets all of its kind on a device, except
+// that entries of the map stay until they are deleted.
+func (dcb) dialect() dialect {
+	d := dialect{slots: begins(`dcb (pfc|buffer) set dev \S+ `, `tc qdisc replace dev \S+ (root|parent 1:\d) `)}
+	d.undo = func(line string) string {
+		words := strings.Fields(line)
+		switch words[1] {
+		case "app":
+			return strings.Replace(line, "app replace", "app del", 1)
+		case "pfc":
+			return "dcb pfc set dev " + words[4] + " prio-pfc all:off"
+		case "buffer":
+			return "dcb buffer set dev " + words[4] + " prio-buffer all:0 buffer-size all:0"
+		}
+		return strings.TrimSpace(strings.Replace(match(d.slots, line), "replace", "del", 1))
+	}
+	return d
+}

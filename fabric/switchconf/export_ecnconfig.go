@@ -3,6 +3,7 @@ package switchconf
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"rdmasim/sim"
 )
@@ -139,5 +140,28 @@ func ecnconfigWatchdog(v *View, r *Rendered, names *namer) {
 	}
 	if any && v.Poll > 0 {
 		r.line(Hitless, "sudo pfcwd interval %d", ms(v.Poll, 100, 1000))
+	}
+}
+
+// dialect of SONiC's commands: each has its own way back, and some none.
+func (ecnconfig) dialect() dialect {
+	return dialect{
+		frames: []string{"sudo config checkpoint before-rdmasim"},
+		slots: begins(`sudo ecnconfig -p \S+ `, `sudo mmuconfig -p \S+ `, `sudo config buffer profile add \S+ `, `sudo config interface cable_length \S+ `,
+			`sudo config interface pfc priority \S+ \d `, `sudo pfcwd start --action \S+ \S+ `, `sudo pfcwd interval `),
+		undo: func(line string) string {
+			words := strings.Fields(line)
+			switch {
+			case strings.HasPrefix(line, "sudo ecnconfig -q "), strings.HasPrefix(line, "sudo config interface pfc priority "):
+				return strings.TrimSuffix(line, " on") + " off"
+			case strings.HasPrefix(line, "sudo config buffer profile add "):
+				return "sudo config buffer profile remove " + words[5]
+			case strings.HasPrefix(line, "sudo pfcwd start "):
+				return "sudo pfcwd stop " + words[5]
+			}
+			return ""
+		},
+		again:   func(line string) string { return strings.Replace(line, " profile add ", " profile set ", 1) },
+		returns: true,
 	}
 }

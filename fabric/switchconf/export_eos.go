@@ -3,6 +3,7 @@ package switchconf
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"rdmasim/sim"
 )
@@ -135,4 +136,22 @@ func eosWatchdog(v *View, groups []PortGroup, r *Rendered) {
 		}
 	}
 	r.line(Hitless, "priority-flow-control pause watchdog action drop")
+}
+
+// dialect of EOS: "no" takes a line back by what it sets, without the values.
+func (eos) dialect() dialect {
+	d := dialect{
+		frames:   []string{"configure checkpoint save before-rdmasim"},
+		contexts: []string{"interface ", "uc-tx-queue ", "tx-queue "},
+		slots:    begins(`random-detect ecn `, `service-profile `, `priority-flow-control pause watchdog (default \S+|action) `),
+		returns:  true,
+	}
+	d.undo = func(line string) string {
+		if slot := match(d.slots, line); slot != "" {
+			return "no " + strings.TrimSpace(slot)
+		}
+		line, _, _ = strings.Cut(line, " to traffic-class ")
+		return "no " + strings.TrimSuffix(line, " no-drop")
+	}
+	return d
 }

@@ -37,6 +37,10 @@ func FuzzRenderNames(f *testing.F) {
 			text := r.Text()
 			require.False(t, strings.ContainsAny(text, "\r\u2028\u2029\x00\x1b"), format)
 			readers[format](t, text, len(ports))
+			change, err := RenderChange(format, sw, switchOf(host, randomPorts(rand.New(rand.NewPCG(seed, 2)))))
+			if err == nil {
+				require.False(t, strings.ContainsAny(change.Text(), "\r\u2028\u2029\x00\x1b"), format)
+			}
 		}
 	})
 }

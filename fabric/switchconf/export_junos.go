@@ -2,6 +2,7 @@ package switchconf
 
 import (
 	"fmt"
+	"strings"
 
 	"rdmasim/sim"
 )
@@ -140,4 +141,17 @@ func junosPFC(g *PortGroup, r *Rendered) {
 		}
 		r.line(Drops, "%scable-length %d", at, metres)
 	}
+}
+
+// dialect of Junos: "delete" takes a statement back. A forwarding class and the
+// points of a drop profile are written anew, for lists there only grow.
+func (junos) dialect() dialect {
+	d := dialect{
+		frames:  []string{"commit confirmed 10"},
+		slots:   begins(`set .* cable-length `, `set .* drop-profile-map loss-priority any protocol any drop-profile `, `set class-of-service interfaces \S+ (congestion-notification-profile|scheduler-map|unit 0 classifiers dscp) `, `set class-of-service scheduler-maps \S+ forwarding-class \S+ scheduler `),
+		wholes:  begins(`set class-of-service forwarding-classes class \S+`, `set class-of-service drop-profiles \S+ interpolate`),
+		returns: true,
+	}
+	d.undo = func(line string) string { return "delete " + strings.TrimPrefix(line, "set ") }
+	return d
 }

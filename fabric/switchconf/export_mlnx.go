@@ -63,3 +63,23 @@ func mlnxNIC(at string, g *PortGroup, r *Rendered) {
 		r.line(Drops, "%s --cable_len %d", at, metres)
 	}
 }
+
+// dialect of mlnx_qos: an option sets all of its kind on a port, but for one
+// DSCP at a time.
+func (mlnx) dialect() dialect {
+	return dialect{
+		slots: begins(`mlnx_qos -i \S+ --(pfc|cable_len|trust) `, `mlnx_qos -i \S+ --dscp2prio set,\d+,`),
+		undo: func(line string) string {
+			head, rest, _ := strings.Cut(line, " --")
+			switch {
+			case strings.HasPrefix(rest, "trust "):
+				return head + " --trust pcp"
+			case strings.HasPrefix(rest, "pfc "):
+				return head + " --pfc 0,0,0,0,0,0,0,0"
+			case strings.HasPrefix(rest, "dscp2prio set,"):
+				return strings.Replace(line, "set,", "del,", 1)
+			}
+			return ""
+		},
+	}
+}

@@ -2,6 +2,7 @@ package switchconf
 
 import (
 	"fmt"
+	"strings"
 
 	"rdmasim/sim"
 )
@@ -130,4 +131,21 @@ func nvueWatchdog(v *View, groups []PortGroup, r *Rendered) {
 	if got := sim.Duration(robust) * unit; got != detect {
 		r.rounded(-1, FieldWatchdog, detect.String(), got.String(), "a storm is a whole number of polls")
 	}
+}
+
+// dialect of NVUE: "nv unset" takes a path back, and a path has one value.
+func (nvue) dialect() dialect {
+	d := dialect{
+		frames: []string{"nv config apply"},
+		slots: begins(`nv set qos mapping default-global dscp \d+ `, `nv set qos mapping default-global trust `,
+			`nv set .* (ecn|min-threshold|max-threshold|probability|cable-length|polling-interval|robustness|rx|tx|profile) `),
+		returns: true,
+	}
+	d.undo = func(line string) string {
+		if slot := match(d.slots, line); slot != "" {
+			line = strings.TrimSpace(slot)
+		}
+		return "nv unset " + strings.TrimPrefix(line, "nv set ")
+	}
+	return d
 }

@@ -200,3 +200,16 @@ func nxosInterfaces(g *PortGroup, r *Rendered) {
 		r.lackWatchdog(g.Watchdog, "the watchdog is on with the timers of the switch")
 	}
 }
+
+// dialect of NX-OS: "no" takes a line back, and policies hold one value of a
+// kind per class.
+func (nxos) dialect() dialect {
+	return dialect{
+		frames:   []string{"checkpoint before-rdmasim"},
+		contexts: []string{"interface ", "system qos"},
+		slots: begins(`random-detect `, `pause buffer-size `, `pause pfc-cos `, `set qos-group `, `priority-flow-control (mode|watch-dog-interval) `,
+			`service-policy type (qos input|queuing output|queuing input|network-qos) `),
+		undo:    func(line string) string { return "no " + line },
+		returns: true,
+	}
+}

@@ -2,6 +2,7 @@ package switchconf
 
 import (
 	"fmt"
+	"strings"
 
 	"rdmasim/sim"
 )
@@ -130,5 +131,22 @@ func os10Interfaces(g *PortGroup, r *Rendered) {
 		if len(g.mapped()) > 0 {
 			r.line(Drops, " trust-map dscp rdmasim%s", g.Suffix)
 		}
+	}
+}
+
+// dialect of OS10: "no" takes a line back.
+func (os10) dialect() dialect {
+	return dialect{
+		frames:   []string{"copy running-configuration config://before-rdmasim.xml"},
+		contexts: []string{"interface "},
+		slots: begins(`random-detect color green `, `random-detect rdmasim`, `pause buffer-size `, `pfc-cos `, `match (queue|qos-group) `, `flowcontrol (receive|transmit) `,
+			`priority-flow-control mode `, `service-policy (input type network-qos|output type queuing) `, `trust-map dscp `),
+		undo: func(line string) string {
+			if strings.HasPrefix(line, "pause") {
+				return "no pause"
+			}
+			return "no " + line
+		},
+		returns: true,
 	}
 }

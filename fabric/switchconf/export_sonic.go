@@ -63,7 +63,7 @@ func (sonicPatch) Render(v *View, r *Rendered) error {
 	}
 	ops := sonicOps(db)
 	if v.Base != nil {
-		if ops, err = sonicChanges(v.Base, db, r); err != nil {
+		if ops, err = sonicChanges(v.Base, db, v.Exact, r); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (sonicPatch) Render(v *View, r *Rendered) error {
 		r.assume("each table is there already: of one that is empty, add the whole table instead")
 		r.assume("keys are of single queues and groups: a range that the switch has, such as Ethernet0|3-4, must go")
 	} else {
-		r.assume("only what differs from the files that the scenario names is here: %d changes", len(ops))
+		r.assume("only what differs from what the switch has is here: %d changes", len(ops))
 	}
 	const checkpoint = "before-rdmasim"
 	r.line(Hitless, "sudo config checkpoint %s", checkpoint)

@@ -8,9 +8,10 @@ import (
 
 // sonicChanges returns the operations that turn the tables that a switch has
 // into those that it is to have, field by field, at the keys that it has. It
-// removes nothing, and leaves the lengths of cables alone: they are of the
-// building, not of the configuration.
-func sonicChanges(base *Switch, db []sonicTableOut, r *Rendered) (ops []patchOp, err error) {
+// leaves the lengths of cables alone: they are of the building, not of the
+// configuration. It removes nothing, unless the switch is to have exactly what
+// is in the tables.
+func sonicChanges(base *Switch, db []sonicTableOut, exact bool, r *Rendered) (ops []patchOp, err error) {
 	before, err := sonicDB(base, &Rendered{}, true)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,37 @@ func sonicChanges(base *Switch, db []sonicTableOut, r *Rendered) (ops []patchOp,
 			}
 		}
 	}
+	if exact {
+		ops = append(ops, sonicRemovals(before, db)...)
+	}
 	return ops, nil
+}
+
+// sonicRemovals take away the entries and fields that a switch is not to have.
+func sonicRemovals(before, db []sonicTableOut) (ops []patchOp) {
+	remove := func(table, path string) {
+		ops = append(ops, patchOp{table, fmt.Sprintf(`{"op":"remove","path":%s}`, quoteJSON(path))})
+	}
+	for i := len(before) - 1; i >= 0; i-- { // tables refer to earlier ones
+		t := before[i]
+		if t.table == "CABLE_LENGTH" {
+			continue
+		}
+		now := entriesOf(db, t.table)
+		for _, x := range t.entries {
+			k := slices.IndexFunc(now, func(o sonicEntry) bool { return o.key == x.key })
+			if k < 0 {
+				remove(t.table, pointer(t.table, x.key))
+				continue
+			}
+			for _, f := range x.fields {
+				if !slices.ContainsFunc(now[k].fields, func(o sonicField) bool { return o.name == f.name }) {
+					remove(t.table, pathOf(t.table, &x, f.name))
+				}
+			}
+		}
+	}
+	return ops
 }
 
 func entriesOf(db []sonicTableOut, table string) []sonicEntry {
@@ -58,12 +89,12 @@ func entriesOf(db []sonicTableOut, table string) []sonicEntry {
 }
 
 // changeOf returns the operation that gives an entry a field, "" where it has
-// it: a 0 that is not written is a 0.
+// it: a 0 that is not written is a 0, except in a map.
 func changeOf(table string, old *sonicEntry, f sonicField) (path, op string) {
 	path = pathOf(table, old, f.name)
 	i := slices.IndexFunc(old.fields, func(o sonicField) bool { return o.name == f.name })
 	switch {
-	case i < 0 && (f.text == "0" || f.text == ""):
+	case i < 0 && (f.text == "0" || f.text == "") && !strings.Contains(table, "MAP"):
 		return path, ""
 	case i < 0:
 		return path, "add"

@@ -2,6 +2,7 @@ package switchconf
 
 import (
 	"fmt"
+	"strings"
 
 	"rdmasim/sim"
 )
@@ -151,4 +152,21 @@ func vrpBuffer(tc int, c *ClassView, values vrpValues, r *Rendered) error {
 	}
 	r.lackBuffers(tc, c, "xon is an offset here", FieldXon)
 	return nil
+}
+
+// dialect of VRP: "undo" takes a line back by what it sets, without the values.
+func (vrp) dialect() dialect {
+	d := dialect{
+		frames:   []string{"commit"},
+		contexts: []string{"interface "},
+		slots:    begins(`ecn buffer-size `, `qos queue \d wred `, `dcb pfc enable `, `dcb pfc buffer \d (xoff|hdrm|guaranteed) `),
+		returns:  true,
+	}
+	d.undo = func(line string) string {
+		if slot := match(d.slots, line); slot != "" {
+			line = strings.TrimSpace(slot)
+		}
+		return "undo " + strings.TrimSuffix(line, " dscp")
+	}
+	return d
 }

@@ -27,6 +27,48 @@ type LookupRow struct {
 	From      Origin
 }
 
+// key names a row by what it is for.
+func (r *LookupRow) key() string {
+	return fmt.Sprintf("%d %dm", r.Speed/1_000_000, r.Cable/sim.Metre)
+}
+
+// at is where a column of the row stands, "" in a row that is built in.
+func (r *LookupRow) at(column string) Origin {
+	from := r.From
+	if from.File != "" {
+		from.Path = pointer(LookupTable, r.key(), column)
+	}
+	return from
+}
+
+// LookupTable is the table that the rows of pg_profile_lookup.ini are of, in an
+// explanation.
+const LookupTable = "pg_profile_lookup"
+
+// noteLookup adds the columns of each row to the explanation; speed and cable
+// are its key.
+func (r *sonicReader) noteLookup(status Status) {
+	for i := range r.lookup {
+		row := &r.lookup[i]
+		if row.From.File == "" {
+			return // built in
+		}
+		values := []struct {
+			column, value, doc string
+		}{
+			{"size", fmt.Sprint(int64(row.Size)), "bytes set aside"}, {"xon", fmt.Sprint(int64(row.Xon)), "resume below this use"},
+			{"xoff", fmt.Sprint(int64(row.Xoff)), "headroom: bytes that may arrive after XOFF"}, {"threshold", fmt.Sprint(row.Threshold), "threshold: n of 2^n, or bytes"},
+			{"xon_offset", fmt.Sprint(int64(row.XonOffset)), "resume so far below the threshold"},
+		}
+		for _, v := range values {
+			if v.column == "xon_offset" && !row.HasOffset {
+				continue
+			}
+			r.note(Field{Table: LookupTable, Key: row.key(), Name: v.column, Value: v.value, From: row.at(v.column), Status: status, Doc: v.doc})
+		}
+	}
+}
+
 // lookupColumns are the columns of pg_profile_lookup.ini in the order that
 // holds without a headline; the last may be missing.
 var lookupColumns = []string{"speed", "cable", "size", "xon", "xoff", "threshold", "xon_offset"}

@@ -86,6 +86,11 @@ func Render(format string, sw *Switch, lacks ...Lack) (*Rendered, error) {
 // RenderOver is Render for a device that has the configuration base already:
 // formats that can change single values write only what differs.
 func RenderOver(format string, base, sw *Switch, lacks ...Lack) (*Rendered, error) {
+	return render(format, base, sw, false, lacks...)
+}
+
+// render is RenderOver; with exact, what the base has and sw has not is taken away.
+func render(format string, base, sw *Switch, exact bool, lacks ...Lack) (*Rendered, error) {
 	e, err := Renderers.Lookup(format)
 	if err != nil {
 		return nil, fmt.Errorf("unknown export format %q: %swant one of %s", format, nearName(format, Renderers.Names()), strings.Join(Renderers.Names(), ", "))
@@ -98,12 +103,15 @@ func RenderOver(format string, base, sw *Switch, lacks ...Lack) (*Rendered, erro
 	if err != nil {
 		return nil, err
 	}
-	v.Base = base
+	v.Base, v.Exact = base, exact
 	out := &Rendered{Format: format, Switch: v.Name, Assumes: []string{}, Warnings: v.warnings(), Config: []Line{}, Verify: []string{}, Rollback: []string{}, Rounded: []Rounding{}, NotExpressed: []Lack{}, comment: r.Comment()}
 	if v.ASIC != nil {
 		out.assume("ASIC %s, cells of %d B", v.ASIC.Doc, v.ASIC.Cell)
 	}
-	for _, l := range append(lacks, v.Lacks...) {
+	if _, whole := r.(sonicPatch); !whole { // its tables have what a view lacks
+		lacks = append(slices.Clone(lacks), v.Lacks...)
+	}
+	for _, l := range lacks {
 		out.lack(l.Class, l.Field, l.Value, "%s", l.Why)
 	}
 	if err := r.Render(v, out); err != nil {
@@ -221,6 +229,9 @@ func (r *Rendered) Text() string {
 		title string
 		lines []string
 	}{{"verify with:", r.Verify}, {"roll back with:", r.Rollback}} {
+		if len(part.lines) == 0 {
+			continue
+		}
 		note("%s", part.title)
 		for _, l := range part.lines {
 			note("  %s", l)

@@ -61,6 +61,7 @@ func ReadSONiC(files []File, o Options) (*Import, error) {
 			if err != nil {
 				return nil, err
 			}
+			r.noteLookup(Overridden)
 			r.lookup, r.lookupFrom = rows, f.Name
 			continue
 		}
@@ -69,9 +70,10 @@ func ReadSONiC(files []File, o Options) (*Import, error) {
 			return nil, err
 		}
 	}
-	if json == 0 {
-		return nil, &Error{Problem: "no JSON among the files: want config_db.json or a piece of it"}
+	if json == 0 && r.lookup == nil {
+		return nil, &Error{Problem: "no file: want config_db.json, a piece of it, or pg_profile_lookup.ini"}
 	}
+	r.noteLookup(Understood)
 	if err := r.identify(o); err != nil {
 		return nil, err
 	}

@@ -70,15 +70,20 @@ func (r *sonicReader) addAutoProfile(name string, row *LookupRow) error {
 	why := "row " + fmt.Sprintf("%d %dm", row.Speed/1_000_000, row.Cable/sim.Metre) + " of " + r.lookupFrom
 	from := row.From
 	from.Kind, from.Why = Computed, why
-	size := func(n sim.Bytes) Value[sim.Bytes] { return Value[sim.Bytes]{n, from} }
-	p := Profile{Name: name, Pool: Compute(losslessPool, "pool of automatic profiles"), Size: size(row.Size), Xon: size(row.Xon), Xoff: size(row.Xoff), From: from}
+	at := func(column string) Origin {
+		o := row.at(column)
+		o.Kind, o.Why = Computed, why
+		return o
+	}
+	size := func(column string, n sim.Bytes) Value[sim.Bytes] { return Value[sim.Bytes]{n, at(column)} }
+	p := Profile{Name: name, Pool: Compute(losslessPool, "pool of automatic profiles"), Size: size("size", row.Size), Xon: size("xon", row.Xon), Xoff: size("xoff", row.Xoff), From: from}
 	if row.HasOffset {
-		p.XonOffset = size(row.XonOffset)
+		p.XonOffset = size("xon_offset", row.XonOffset)
 	}
 	if pool := r.sw.Pool(losslessPool); pool != nil && pool.Mode.V == StaticPool || row.Threshold > 8 {
-		p.StaticTh = size(sim.Bytes(row.Threshold))
+		p.StaticTh = size("threshold", sim.Bytes(row.Threshold))
 	} else {
-		p.DynamicTh = Value[int]{int(row.Threshold), from}
+		p.DynamicTh = Value[int]{int(row.Threshold), at("threshold")}
 	}
 	r.sw.Profiles = append(r.sw.Profiles, p)
 	return nil

@@ -199,7 +199,7 @@ func TestErrors(t *testing.T) {
 	_, err := switchconf.ReadSONiC([]switchconf.File{text(`{}`)}, switchconf.Options{Platform: "pdp11"})
 	assert.ErrorContains(t, err, `platform: "pdp11": no ASIC is known for it`)
 	_, err = switchconf.ReadSONiC(nil, switchconf.Options{})
-	assert.ErrorContains(t, err, "no JSON among the files")
+	assert.ErrorContains(t, err, "no file: want config_db.json")
 }
 
 func TestPieces(t *testing.T) {

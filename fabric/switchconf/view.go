@@ -37,6 +37,7 @@ type View struct {
 	Name   string
 	Switch *Switch
 	Base   *Switch // what the switch has already, nil when that is not known
+	Exact  bool    // what the base has beyond the switch is taken away
 	ASIC   *ASIC   // nil when it is not known
 	Poll   sim.Duration
 	Ports  []PortView
@@ -173,7 +174,10 @@ func (v *View) queue(p *Port, tc int, c *ClassView) error {
 			c.Weight = 0
 		}
 		if s.Max.IsSet() {
-			v.lack(tc, "shaper", s.Max.V.String(), "shapers are not exported")
+			v.lack(tc, "shaper", s.Max.V.String(), "shapers are not exported to this format")
+		}
+		if s.Min.IsSet() {
+			v.lack(tc, "guarantee", s.Min.V.String(), "guaranteed rates are not exported to this format")
 		}
 	}
 	return nil

@@ -242,6 +242,11 @@ type landmark struct {
 	shape draw.GlyphDrawer
 }
 
+// halo sets a landmark apart from what is under it.
+func (l *landmark) halo(at xy) marks {
+	return marks{[]xy{at}, draw.GlyphStyle{Color: tonePaper.color(), Radius: 6.6, Shape: l.shape}}
+}
+
 // landmarks are the points that figures name: today, the best baseline, the
 // recommended one (else the best of the search), the knee.
 func (s *Search) landmarks(knee bool) []landmark {

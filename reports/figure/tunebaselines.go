@@ -67,9 +67,6 @@ func (s *Search) objectivePanel(o int, points []*tuning.Point, names []string, k
 			v := c.Objectives[o]
 			row = append(row, interval{series: w, mean: *v.Mean, half: halfOf(v), sure: true})
 			all = append(all, *v.Mean, *v.Mean+halfOf(v))
-			if lo := *v.Mean - halfOf(v); lo > 0 {
-				all = append(all, lo)
-			}
 		}
 		rows = append(rows, row)
 	}

@@ -19,34 +19,7 @@ func tuneChange(s *Search) Figure {
 	const title = "Change of every objective, with 95 % intervals"
 	const perRow vg.Length = 17
 	f := Figure{Title: title, Table: Table{Head: []string{"objective", "workload", "against", "difference", "95 % interval", "relative"}}}
-	against := map[string]int{}
-	var names []string
-	var rows []forestRow
-	for _, o := range s.shownObjectives() {
-		obj := &s.Objectives[o]
-		for _, w := range append([]string{""}, s.workloadNames()...) {
-			var row forestRow
-			for _, c := range s.Contrasts {
-				if c.Metric != obj.Metric || c.Workload != w {
-					continue
-				}
-				f.Table.Rows = append(f.Table.Rows, contrastRow(obj, &c, s))
-				if c.Relative.Mean == nil {
-					continue
-				}
-				k, ok := against[c.As]
-				if !ok {
-					k = len(against)
-					against[c.As] = k
-				}
-				row = append(row, interval{series: k, mean: *c.Relative.Mean, half: halfOf(c.Relative), sure: c.Confident})
-			}
-			if len(row) > 0 && len(rows) < 40 {
-				names = append(names, objectiveLabel(obj)+", "+workloadLabel(w))
-				rows = append(rows, row)
-			}
-		}
-	}
+	names, rows, against := s.forestRows(&f.Table)
 	if len(rows) == 0 {
 		f.Empty = "There are no differences on the same seeds."
 		return f
@@ -72,9 +45,65 @@ func tuneChange(s *Search) Figure {
 	}
 	panel.Legend = append(panel.Legend, Key{Label: "hollow: the interval contains no change", Ring: toneMuted.color()})
 	f.Panels = []Panel{panel}
-	f.Caption = fmt.Sprintf("Of %s, run on the same seeds as what it is compared with; an interval that leaves out 0 is more than chance.", s.subject())
+	f.Caption = fmt.Sprintf("Below each objective, over all workloads, stand the workloads alone. Of %s, run on the same seeds as what it is compared with; an interval that leaves out 0 is more than chance.", s.subject())
 	return f
 }
+
+// forestRows are the rows of the plot with their names, and the numbers of the
+// series; every contrast becomes a row of the table.
+func (s *Search) forestRows(t *Table) (names []string, rows []forestRow, against map[string]int) {
+	against = map[string]int{}
+	label := "" // metric of the row above
+	for _, obj := range s.compared() {
+		for _, w := range append([]string{""}, s.workloadNames()...) {
+			var row forestRow
+			for _, c := range s.Contrasts {
+				if c.Metric != obj.Metric || c.Workload != w {
+					continue
+				}
+				t.Rows = append(t.Rows, contrastRow(obj, &c, s))
+				if c.Relative.Mean == nil {
+					continue
+				}
+				k, ok := against[c.As]
+				if !ok {
+					k = len(against)
+					against[c.As] = k
+				}
+				row = append(row, interval{series: k, mean: *c.Relative.Mean, half: halfOf(c.Relative), sure: c.Confident})
+			}
+			if len(row) > 0 && len(rows) < 40 {
+				name := "– " + w
+				if w == "" || len(names) == 0 || label != obj.Metric {
+					name = objectiveLabel(obj)
+					if w != "" {
+						name += ", " + w
+					}
+					label = obj.Metric
+				}
+				names = append(names, name)
+				rows = append(rows, row)
+			}
+		}
+	}
+	return names, rows, against
+}
+
+// compared are the objectives, and the constraints that were compared too.
+func (s *Search) compared() (list []*tuning.Objective) {
+	for _, o := range s.shownObjectives() {
+		list = append(list, &s.Objectives[o])
+	}
+	for i := range s.Constraints {
+		if o, ok := s.ConstraintAsObjective(i); ok && len(list) < maxCompared {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// maxCompared is how many objectives and constraints a figure compares.
+const maxCompared = 6
 
 // subject is what contrasts are of.
 func (s *Search) subject() string {

@@ -70,12 +70,13 @@ type cellMap struct {
 	points   [][]int
 	feasible [][]int
 	lo, hi   float64
+	least    float64 // above 0
 	measured int
 	good     bool // more is better
 }
 
 func (s *Search) cells(x, y, o int) *cellMap {
-	m := &cellMap{good: s.Objectives[o].Goal == tuning.Maximize, lo: math.Inf(1), hi: math.Inf(-1)}
+	m := &cellMap{good: s.Objectives[o].Goal == tuning.Maximize, lo: math.Inf(1), hi: math.Inf(-1), least: math.Inf(1)}
 	for i := range thresholdCells + 1 {
 		u := float64(i) / thresholdCells
 		m.xs, m.ys = append(m.xs, s.Parameters[x].From01(u)), append(m.ys, s.Parameters[y].From01(u))
@@ -108,9 +109,15 @@ func (s *Search) cells(x, y, o int) *cellMap {
 		for _, v := range row {
 			if !math.IsNaN(v) {
 				m.lo, m.hi = min(m.lo, v), max(m.hi, v)
+				if v > 0 {
+					m.least = min(m.least, v)
+				}
 				m.measured++
 			}
 		}
+	}
+	if m.lo == 0 && m.hi > 5*m.least {
+		m.lo = m.least // what is 0 is shaded as the least above it
 	}
 	return m
 }
@@ -132,7 +139,7 @@ func (m *cellMap) level(v float64) int {
 	case !(hi > lo):
 		return 0
 	case lo > 0 && hi > 5*lo:
-		u = math.Log(v/lo) / math.Log(hi/lo)
+		u = math.Log(max(v, lo)/lo) / math.Log(hi/lo)
 	default:
 		u = (v - lo) / (hi - lo)
 	}
@@ -175,7 +182,7 @@ func (s *Search) heatPanel(m *cellMap, x, y, o int, named bool) Panel {
 		if named {
 			name = l.name
 		}
-		p.Add(dots{pts: []xy{{l.Values[x], l.Values[y]}}, names: []string{name}, shape: l.shape, tone: l.tone, size: 5})
+		p.Add(l.halo(xy{l.Values[x], l.Values[y]}), dots{pts: []xy{{l.Values[x], l.Values[y]}}, names: []string{name}, shape: l.shape, tone: l.tone, size: 5})
 	}
 	panel := Panel{Plot: p, Height: 290, Legend: []Key{{Label: objectiveLabel(obj) + ":"}}}
 	for i := range thresholdLevels {

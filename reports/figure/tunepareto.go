@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/reports/tuning"
 )
@@ -34,17 +35,23 @@ func tunePareto(s *Search) Figure {
 	}
 	p := newPlot()
 	zero := spanAxis(&p.X, objectiveLabel(ox)+", "+goalWords(ox), ox.Unit, vx)
-	spanAxis(&p.Y, objectiveLabel(oy)+", "+goalWords(oy), oy.Unit, vy)
+	zeroY := spanAxis(&p.Y, objectiveLabel(oy)+", "+goalWords(oy), oy.Unit, vy)
 	if zero {
 		p.X.Label.Text += "; 0 stands at the left edge"
 	}
+	if zeroY {
+		p.Y.Label.Text += "; 0 at the bottom"
+	}
 	p.Add(grid{x: true, y: true}, marks{good, feasibleMark()}, marks{bad, infeasibleMark()})
+	if len(s.Pareto) == 0 {
+		s = s.withFront(x, y, at)
+	}
 	front := s.front(at)
 	sty := solid(0)
 	p.Add(line{pts: front, sty: sty, step: s.stepsAlong(x, y)}, marks{front, feasibleMark()})
 	for _, l := range s.landmarks(true) {
 		if q, ok := at(l.Point); ok {
-			p.Add(dots{pts: []xy{q}, names: []string{l.name}, shape: l.shape, tone: l.tone, size: 5})
+			p.Add(l.halo(q), dots{pts: []xy{q}, names: []string{l.name}, shape: l.shape, tone: l.tone, size: 5})
 		}
 	}
 	legend := []Key{{Label: "Pareto front", Line: sty}, {Label: "feasible", Mark: feasibleMark()}}
@@ -56,6 +63,30 @@ func tunePareto(s *Search) Figure {
 	f.Caption = fmt.Sprintf("%s evaluated; on the front, %s gets no better without the other getting worse. Means over workloads.",
 		Capital(Count(len(vx), "point")), objectiveLabel(ox))
 	return f
+}
+
+// withFront returns the search with the front of two objectives, where none was
+// asked for.
+func (s *Search) withFront(x, y int, at func(*tuning.Point) (xy, bool)) *Search {
+	better := func(o int, a, b float64) bool { return a != b && (a < b) == (s.Objectives[o].Goal == tuning.Minimize) }
+	r := *s.Result
+	out := *s
+	out.Result = &r
+	for i := range r.Points {
+		p := &r.Points[i]
+		q, ok := at(p)
+		if !ok || !p.Feasible {
+			continue
+		}
+		dominated := slices.ContainsFunc(r.Points, func(o tuning.Point) bool {
+			z, ok := at(&o)
+			return ok && o.Feasible && !better(x, q.x, z.x) && !better(y, q.y, z.y) && z != q
+		})
+		if !dominated {
+			r.Pareto = append(r.Pareto, p.ID)
+		}
+	}
+	return &out
 }
 
 // front is the Pareto set in the plane of two objectives, from the left. With

@@ -110,7 +110,7 @@ func (m matrix) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			level := 0
 			if m.top > 0 {
-				level = min(int(v/m.top*thresholdLevels), thresholdLevels-1)
+				level = min(max(int(v/m.top*thresholdLevels), 0), thresholdLevels-1)
 			}
 			c.FillPolygon(levelTone(level).color(), rect(tx(float64(w)-0.48), ty(float64(i)+0.46), tx(float64(w)+0.48), ty(float64(i)-0.46)))
 			label := sty

@@ -78,7 +78,7 @@ func tuneTornado(s *Search) Figure {
 	for i, m := range list {
 		f.Panels = append(f.Panels, s.tornadoPanel(m, objectives[i], best, i == 0, &f.Table))
 	}
-	f.Caption = fmt.Sprintf("One parameter goes through its whole range, the others stay at %s. %s", s.chosen(), s.modelWords(list, objectives, why))
+	f.Caption = fmt.Sprintf("One parameter goes through its whole range, the others stay at %s; a thin line goes on where the extreme lies inside of the range. %s", s.chosen(), s.modelWords(list, objectives, why))
 	return f
 }
 

@@ -26,7 +26,7 @@ const (
 	CauseResend                  // packets sent again after a loss
 	CauseTimeout                 // waiting for a local ACK timer
 	CauseRNR                     // the receiver had no receive posted
-	CauseFault                   // a storming NIC or a stuck switch on its way
+	CauseFault                   // a storming NIC, a stuck switch or a link that a fault slows down on its way
 	CauseUnknown                 // nothing in the run tells
 	NumCauses
 )

@@ -89,6 +89,9 @@ func (x *examiner) congestion(m *passage, port trace.Object, c Cause, d sim.Dura
 }
 
 func (x *examiner) paused(m *passage, w *reason, c Cause, d sim.Duration) string {
+	if what := x.sick.during(w.port, m); c == CauseFault && w.root == nil && what != "" {
+		return fmt.Sprintf("%s was slow, which cost %s: %s", w.port, seconds(d), what)
+	}
 	if w.root == nil {
 		return fmt.Sprintf("its port was paused for %s", seconds(d))
 	}

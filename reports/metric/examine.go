@@ -16,7 +16,8 @@ type examiner struct {
 	slow    map[string]float64 // hosts that hold packets back: most bytes in their receive buffers
 	drops   map[trace.Object]dropSum
 	verdict map[string]verdict // by way and kind: what congestion on it is
-	why     [NumCauses]reason  // of the message examined last
+	sick    slowLinks
+	why     [NumCauses]reason // of the message examined last
 }
 
 // reason is what evidence is made of.
@@ -38,6 +39,9 @@ func newExaminer(run *trace.Run, f *pauseTrack) (*examiner, error) {
 		}
 	}
 	x.links = newLinkLoads(run, list)
+	if x.sick, err = findSlowLinks(run); err != nil {
+		return nil, err
+	}
 	if nic, ok := run.Resolved["nic"].(map[string]any); ok {
 		if alg, ok := nic["congestion"].(map[string]any); ok {
 			_, x.fixed = alg["none"]
@@ -132,7 +136,7 @@ func (x *examiner) held(m *passage, s *Shares, d sim.Duration) {
 		s[CauseHost] += d
 		return
 	}
-	v := x.onWay(m, true)
+	v := x.bySlowLink(m, x.onWay(m, true), 0)
 	x.book(s, v.cause, d, v.root, v.port)
 }
 
@@ -217,7 +221,7 @@ func (x *examiner) inNetwork(m *passage, s *Shares, d sim.Duration) {
 	if rest <= 0 {
 		return
 	}
-	v := x.onWay(m, false)
+	v := x.bySlowLink(m, x.onWay(m, false), rest)
 	x.book(s, v.cause, rest, v.root, v.port)
 }
 
@@ -238,11 +242,35 @@ func (x *examiner) onWay(m *passage, marked bool) verdict {
 	if marked {
 		key += " marked"
 	}
-	if v, ok := x.verdict[key]; ok {
+	v, ok := x.verdict[key]
+	if !ok {
+		v = x.judge(m, marked)
+		x.verdict[key] = v
+	}
+	return v
+}
+
+// bySlowLink blames the fault that has slowed a link down for what a message has
+// lost: that whose queue is the hottest of a way or, where no queue was ever long
+// enough to explain half of it, any of both ways.
+func (x *examiner) bySlowLink(m *passage, v verdict, lost sim.Duration) verdict {
+	if m.way == nil || len(x.sick) == 0 {
 		return v
 	}
-	v := x.judge(m, marked)
-	x.verdict[key] = v
+	var ports []trace.Object
+	switch v.cause {
+	case CauseUnknown:
+		ports = bothWays(m.way)
+	case CauseCongestion, CauseCollision:
+		ports = []trace.Object{v.port}
+		longest := x.links.at(v.port, m.way.Prio, x.links.longest)
+		if 2*longest*8 < lost.Seconds()*float64(x.pauses.rate[v.port]) {
+			ports = bothWays(m.way)
+		}
+	}
+	if port, ok := x.sick.on(ports, m); ok {
+		return verdict{cause: CauseFault, port: port}
+	}
 	return v
 }
 

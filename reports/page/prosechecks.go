@@ -43,9 +43,23 @@ func (w *writer) devices() {
 		}
 		w.say(from, "%s.", text)
 	}
-	for i := range d.Missing {
-		w.say(from, "Not measured: %s (%s).", d.Missing[i].What, d.Missing[i].Reason)
+	for _, m := range byReason(d.Missing) {
+		w.say(from, "Not measured: %s (%s).", m.What, m.Reason)
 	}
+}
+
+// byReason joins what is missing for one reason, in the order of the list.
+func byReason(list []trace.Missing) (out []trace.Missing) {
+	at := map[string]int{}
+	for _, m := range list {
+		if i, ok := at[m.Reason]; ok {
+			out[i].What += ", " + m.What
+			continue
+		}
+		at[m.Reason] = len(out)
+		out = append(out, m)
+	}
+	return out
 }
 
 func word(s string) string {

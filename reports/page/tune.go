@@ -35,11 +35,7 @@ func IsTune(dir string) bool {
 // run directories no time series, without exports no commands. Counters of today
 // that refute the model take the recommendation away.
 func WriteTune(dir string) error {
-	s, err := loadTune(dir)
-	if err != nil {
-		return err
-	}
-	list, err := figure.DrawSearch(&s.Search)
+	list, html, err := renderTune(dir)
 	if err != nil {
 		return err
 	}
@@ -52,18 +48,31 @@ func WriteTune(dir string) error {
 			return err
 		}
 	}
+	return os.WriteFile(filepath.Join(out, "index.html"), html, 0o644)
+}
+
+// renderTune draws figures and page of a search and writes nothing.
+func renderTune(dir string) ([]figure.TunePlaced, []byte, error) {
+	s, err := loadTune(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := figure.DrawSearch(&s.Search)
+	if err != nil {
+		return nil, nil, err
+	}
 	var b bytes.Buffer
 	if err := tuneTemplate.Execute(&b, newTuneView(s, list)); err != nil {
-		return fmt.Errorf("%s: %w", out, err)
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return os.WriteFile(filepath.Join(out, "index.html"), b.Bytes(), 0o644)
+	return list, b.Bytes(), nil
 }
 
 // search is a directory as its page needs it.
 type search struct {
 	figure.Search
 	gate    *tuning.Credibility
-	today   *metric.Metrics // of runs/today
+	looked  *metric.Metrics // of the run that the closed forms are about: runs/best, without a winner runs/today
 	exports []export
 	runs    []file // pages of runs
 }
@@ -103,8 +112,8 @@ func loadTune(dir string) (*search, error) {
 			return nil, err
 		}
 		s.Runs = append(s.Runs, figure.NewDigest(loaded, name))
-		if name == tuning.RunToday {
-			s.today = loaded.Metrics
+		if (name == tuning.RunToday) == (r.Winner == nil) && name != tuning.RunWorst {
+			s.looked = loaded.Metrics
 		}
 		link := file{Name: tuning.DirRuns + "/" + name + "/" + trace.FileManifest, What: name}
 		if _, err := os.Stat(filepath.Join(run, Dir, "index.html")); err == nil {
@@ -186,7 +195,7 @@ type tuneView struct {
 func newTuneView(s *search, list []figure.TunePlaced) *tuneView {
 	v := &tuneView{Style: Style(), Name: s.Name, Description: s.Description, Winner: s.Winner != nil, Refuted: s.refuted(), Partial: s.Partial,
 		Answer: tuneAnswer(s), Values: tuneValues(s), Tiles: tuneTiles(s), Gate: newGateView(s.gate), Watch: watchTable(s), Exports: s.exports,
-		FirstLook: newEstimateView(s.Estimates, s.today), Repro: tuneRepro(s), Command: s.Repro.Command, Stages: stageTable(s), Runs: s.runs, Definitions: tuneDefinitions()}
+		FirstLook: newEstimateView(s.Estimates, s.looked), Repro: tuneRepro(s), Command: s.Repro.Command, Stages: stageTable(s), Runs: s.runs, Definitions: tuneDefinitions()}
 	for _, p := range list {
 		name := p.Section.String()
 		if n := len(v.Sections); n == 0 || v.Sections[n-1].Name != name {
@@ -254,19 +263,16 @@ func watchTable(s *search) figure.Table {
 
 // tuneRepro is what is needed to get the same results again.
 func tuneRepro(s *search) []definition {
-	seeds := make([]string, len(s.Seeds))
-	for i, x := range s.Seeds {
-		seeds[i] = fmt.Sprint(x)
-	}
 	list := []definition{
 		{"Scenario", s.Scenario},
 		{"Hash of the scenario", s.Repro.ScenarioHash},
 		{"Hash of the plan", s.Repro.PlanHash},
 		{"Hash of all results", s.Repro.ResultHash},
-		{"Seeds", strings.Join(seeds, " ")},
+		{"Seeds of the search", seedList(s.Seeds)},
+		{"Fresh seeds of the confirmation", seedList(s.ConfirmSeeds)},
 		{"Seed of the search", fmt.Sprint(s.Repro.Seed)},
 		{"Search", s.Plan.Search},
-		{"Ranked by", map[string]string{tuning.MinimaxRegret: "the worst regret over workloads", tuning.Weighted: "the weighted mean over workloads", tuning.ParetoSet: "nothing: the Pareto set is the answer"}[s.Plan.Criterion]},
+		{"Ranked by", map[string]string{tuning.MinimaxRegret: "the worst regret over workloads", tuning.Weighted: "the weighted mean over workloads", tuning.WorstCase: "the largest cost over workloads", tuning.ParetoSet: "nothing: the Pareto set is the answer"}[s.Plan.Criterion]},
 		{"Runs", budgetWords(s)},
 	}
 	names := make([]string, 0, len(s.Repro.Versions))
@@ -278,6 +284,15 @@ func tuneRepro(s *search) []definition {
 		list = append(list, definition{"Version of " + n, s.Repro.Versions[n]})
 	}
 	return list
+}
+
+// seedList prints seeds.
+func seedList(list []uint64) string {
+	text := make([]string, len(list))
+	for i, x := range list {
+		text[i] = fmt.Sprint(x)
+	}
+	return strings.Join(text, " ")
 }
 
 func budgetWords(s *search) string {

@@ -68,7 +68,7 @@ func TestTunePageAnswers(t *testing.T) {
 	text := plain(html)
 	for _, want := range []string{
 		"recommendation</span>", "Set Kmin 5", "Kmax 2", "Pmax 22 %", "Paused time falls by 98 % against today&#39;s (95 % interval",
-		"The best of them is", "Whenever 32 flows begin together at leaf0:0", "No marking threshold prevents that", "agree with the simulated today",
+		"The best of them is", "Whenever 32 senders begin together at leaf0:0", "No marking threshold prevents that", "agree with the simulated today",
 		"1024 KiB (1 048 576 B)", // today's Kmin, exactly as the device has it
 		"1/8", "np_cnp_sent", "41 000 to 63 000 per s", "sonic-rollback.json", "green_min_threshold",
 		"not valid: the fixed point lies above Kmax", "Hash of the plan", "rdmasim tune plan.yaml --out tune",
@@ -111,8 +111,11 @@ func TestTunePageOfLess(t *testing.T) {
 		"other name": {reporttest.TuneOptions{Name: `</title><b>"x"&`, Few: true, Bare: true}, []string{"&lt;b&gt;"}, []string{`<b>"x"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, html := tuneReport(t, c.o)
-			selfContained(t, dir, html)
+			dir := filepath.Join(t.TempDir(), "tune")
+			require.NoError(t, reporttest.Tune(dir, c.o))
+			_, p, err := renderTune(dir)
+			require.NoError(t, err)
+			html := string(p)
 			for _, want := range c.want {
 				assert.True(t, strings.Contains(plain(html), want), "%q is missing", want)
 			}

@@ -71,16 +71,28 @@ func (t *teller) answer() {
 		return
 	}
 	if s.Winner != nil {
-		for o := range s.Objectives {
+		for _, o := range t.compared() {
 			t.contrast(o, tuning.AgainstToday, "today's")
 		}
 	}
 }
 
+// compared are the objectives, and the constraints that were compared too.
+func (t *teller) compared() (list []*tuning.Objective) {
+	for o := range t.s.Objectives {
+		list = append(list, &t.s.Objectives[o])
+	}
+	for i := range t.s.Constraints {
+		if o, ok := t.s.ConstraintAsObjective(i); ok {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
 // contrast tells one objective against something, over all workloads where that
 // was computed, else for each.
-func (t *teller) contrast(o int, as, whose string) {
-	obj := &t.s.Objectives[o]
+func (t *teller) contrast(obj *tuning.Objective, as, whose string) {
 	said := false
 	for pass := range 2 {
 		for i := range t.s.Contrasts {
@@ -178,7 +190,7 @@ func (t *teller) baseline() {
 		who = "The best point of the search is compared with it: "
 	}
 	t.say("The best of them is %s. %s", name, who)
-	for o := range s.Objectives {
+	for _, o := range t.compared() {
 		t.contrast(o, tuning.AgainstBaseline, name)
 	}
 }
@@ -195,15 +207,50 @@ func (t *teller) pfc() {
 	case !room.Valid:
 		t.say("The first burst is %s; %s.", figure.Size(*burst.Value), room.Why)
 	case *burst.Value > *room.Value:
-		t.warn("Whenever %s begin together at %s.", figure.Count(t.s.Estimates.Flows, "flow"), t.s.Estimates.Where)
+		t.warn("Whenever %s begin together at %s.", figure.Count(sendersOf(burst), "sender"), t.s.Estimates.Where)
 		t.say("Their first burst, before the first notification can slow anyone down, is %s; a port can hold %s before it must pause. No marking threshold prevents that: only fewer senders, a smaller first window, or more shared buffer do.",
 			figure.Size(*burst.Value), figure.Size(*room.Value))
 	default:
 		t.say("The first burst of %s at %s is %s, and a port can hold %s before it must pause: a single such burst does not trigger PFC. Several at once, or a queue that was not empty, can.",
-			figure.Count(t.s.Estimates.Flows, "flow"), t.s.Estimates.Where, figure.Size(*burst.Value), figure.Size(*room.Value))
+			figure.Count(sendersOf(burst), "sender"), t.s.Estimates.Where, figure.Size(*burst.Value), figure.Size(*room.Value))
 	}
 	if burst.Text != "" && burst.Valid {
 		t.say("%s", burst.Text)
+	}
+	t.paused()
+}
+
+// sendersOf returns how many senders a first burst is of.
+func sendersOf(e *tuning.Estimate) float64 {
+	for _, in := range e.Inputs {
+		if in.Name == "N" {
+			return in.Value
+		}
+	}
+	return 0
+}
+
+// paused says how long the runs with the recommended settings paused anything.
+func (t *teller) paused() {
+	o, ok := t.s.Objective("pfc.paused_s")
+	if !ok || t.s.Winner == nil {
+		return
+	}
+	var some, none []string
+	for w, c := range t.s.Settled(*t.s.Winner).Cells {
+		switch {
+		case o >= len(c.Objectives) || c.Objectives[o].Mean == nil:
+		case *c.Objectives[o].Mean > 0:
+			some = append(some, figure.Seconds(*c.Objectives[o].Mean)+" under "+t.s.Workloads[w].Name)
+		default:
+			none = append(none, t.s.Workloads[w].Name)
+		}
+	}
+	if len(some) > 0 {
+		t.say("Runs with the recommended settings were paused for %s on average, added up over ports and priorities.", figure.List(some))
+	}
+	if len(none) > 0 {
+		t.say("No run paused anything under %s.", figure.List(none))
 	}
 }
 
@@ -213,7 +260,10 @@ func (t *teller) sure() {
 		t.warn("The search was cut short: %s.", strings.TrimRight(orWords(s.Reason, "not all points were run"), "."))
 	}
 	t.say("%s under %s, at most %s each.", figure.Capital(figure.Count(len(s.Points), "point")), figure.Count(len(s.Workloads), "workload"), figure.Count(len(s.Seeds), "seed"))
-	if len(s.Seeds) < 3 {
+	if n := len(s.Confirmed); n > 0 {
+		t.say("The differences are of %s that the search has not seen, on which %s ran again.", figure.Count(len(s.ConfirmSeeds), "seed"), figure.Count(n, "point"))
+	}
+	if max(len(s.Seeds), len(s.ConfirmSeeds)) < 3 {
 		t.warn("With fewer than three seeds chance cannot be told from effect.")
 	}
 	switch {
@@ -280,6 +330,8 @@ func DeviceValue(p *tuning.Parameter, v float64) string {
 	switch {
 	case p.Unit == tuning.Bytes && whole && v != 0 && math.Mod(v, 1024) == 0:
 		return fmt.Sprintf("%s\u00a0KiB (%s\u00a0B)", figure.Whole(v/1024), figure.Whole(v))
+	case p.Unit == tuning.Bytes && whole && v != 0 && math.Mod(v, 1000) == 0:
+		return figure.Whole(v/1000) + "\u00a0KB"
 	case p.Unit == tuning.Bytes && whole:
 		return figure.Whole(v) + "\u00a0B"
 	case p.Unit == tuning.BitsPerS && whole && math.Mod(v, 1e6) == 0:
@@ -302,6 +354,9 @@ func tuneTiles(s *search) []Tile {
 	}
 	var out []Tile
 	today := s.Point(s.Today)
+	if a, b := s.Settled(best.ID), s.Settled(s.Today); a != best && b != today {
+		best, today = a, b // both on fresh seeds
+	}
 	for o := range s.Objectives {
 		obj := &s.Objectives[o]
 		v, ok := s.Mean(best, o)

@@ -43,6 +43,34 @@ func (r *Result) Objective(metric string) (int, bool) {
 	return i, i >= 0
 }
 
+// ConstraintAsObjective returns a constraint as what it wants of its metric, for
+// comparisons; false if no contrast is about it, or an objective is.
+func (r *Result) ConstraintAsObjective(i int) (*Objective, bool) {
+	c := &r.Constraints[i]
+	if _, ok := r.Objective(c.Metric); ok || c.Op == "==" {
+		return nil, false
+	}
+	if !slices.ContainsFunc(r.Contrasts, func(x Contrast) bool { return x.Metric == c.Metric }) {
+		return nil, false
+	}
+	o := &Objective{Metric: c.Metric, Label: c.Label, Unit: c.Unit, Goal: Minimize}
+	if c.Op == ">=" {
+		o.Goal = Maximize
+	}
+	return o, true
+}
+
+// Settled returns a point as it did on fresh seeds where it was confirmed, else
+// as the search saw it.
+func (r *Result) Settled(id int) *Point {
+	for i := range r.Confirmed {
+		if r.Confirmed[i].ID == id && len(r.Confirmed[i].Cells) > 0 {
+			return &r.Confirmed[i]
+		}
+	}
+	return r.Point(id)
+}
+
 // Mean returns objective o of a point, averaged over workloads by their
 // weights; false where a workload has no figure.
 func (r *Result) Mean(p *Point, o int) (float64, bool) {

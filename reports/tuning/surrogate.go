@@ -3,6 +3,7 @@ package tuning
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Surrogate is a polynomial of second order through the evaluated points, in
@@ -20,6 +21,8 @@ type Surrogate struct {
 	degree [][2]int
 	coef   []float64
 	inputs []Parameter
+	offset float64 // added before a logarithm is taken, where some values are 0
+	least  float64 // a figure that never was negative is not foretold to be
 }
 
 // MinR2 is the share of the variance that a surrogate must foretell at points
@@ -31,7 +34,8 @@ const MinR2 = 0.6
 const ridge = 1e-6
 
 // Fit returns a surrogate for the values y of points x. Values that span more
-// than a decade, all above 0, are fitted by their logarithm.
+// than a decade and are never negative are fitted by their logarithm; where some
+// are 0, by that of the value plus a tenth of the median of the others.
 func Fit(inputs []Parameter, x [][]float64, y []float64) *Surrogate {
 	s := &Surrogate{Points: len(y), inputs: inputs}
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -42,7 +46,8 @@ func Fit(inputs []Parameter, x [][]float64, y []float64) *Surrogate {
 		s.Why = "all points have the same value"
 		return s
 	}
-	s.Log = lo > 0 && hi > 10*lo
+	s.least = min(0, lo)
+	s.transform(lo, hi, y)
 	d := len(inputs)
 	full := 1 + 2*d + d*(d-1)/2
 	s.Pairs = len(y) >= full*3/2
@@ -56,7 +61,7 @@ func Fit(inputs []Parameter, x [][]float64, y []float64) *Surrogate {
 	for i := range y {
 		rows[i], target[i] = s.row(x[i]), y[i]
 		if s.Log {
-			target[i] = math.Log(y[i])
+			target[i] = math.Log(y[i] + s.offset)
 		}
 	}
 	s.solve(rows, target)
@@ -69,6 +74,23 @@ func Fit(inputs []Parameter, x [][]float64, y []float64) *Surrogate {
 		s.Valid = true
 	}
 	return s
+}
+
+// transform decides about logarithms.
+func (s *Surrogate) transform(lo, hi float64, y []float64) {
+	if lo < 0 {
+		return
+	}
+	var above []float64
+	for _, v := range y {
+		if v > 0 {
+			above = append(above, v)
+		}
+	}
+	slices.Sort(above)
+	if s.Log = hi > 10*above[0]; s.Log && lo == 0 {
+		s.offset = above[len(above)/2] / 10
+	}
 }
 
 // basis lists the terms: the two parameters of each and their degrees.
@@ -165,7 +187,10 @@ func (s *Surrogate) Predict(x []float64) float64 {
 		sum += s.coef[t] * v
 	}
 	if s.Log {
-		return math.Exp(sum)
+		return max(math.Exp(sum)-s.offset, 0)
+	}
+	if s.least == 0 {
+		return max(sum, 0)
 	}
 	return sum
 }

@@ -113,4 +113,15 @@ func TestSurrogateOfAPowerLaw(t *testing.T) {
 	assert.InDelta(t, 0.8, s.Indices()[0].First, 1e-3, "variances 1 and 1/4")
 }
 
+// A figure that never is negative is not foretold to be, even where many points
+// have none of it.
+func TestSurrogateOfZeros(t *testing.T) {
+	x, y := sample(80, 2, func(u []float64) float64 { return max(0, math.Exp(8*u[0])-200) })
+	s := Fit(cube(2), x, y)
+	assert.True(t, s.Log)
+	for u := 0.0; u <= 1; u += 0.05 {
+		assert.GreaterOrEqual(t, s.Predict([]float64{u, 0.5}), 0.0)
+	}
+}
+
 func nil2([]float64) float64 { return 0 }

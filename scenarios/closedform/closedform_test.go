@@ -2,6 +2,7 @@ package closedform
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -225,4 +226,31 @@ func TestECNBoundIsThatOfThePaper(t *testing.T) {
 	require.True(t, x.Valid, x.Why)
 	assert.InEpsilon(t, fluid.SwitchBuffer{Buffer: 12e6, Ports: 32, Priorities: 8, Flight: 22400}.DynamicECN(8), *x.Value, 0.02)
 	assert.False(t, math.IsNaN(*x.Value))
+}
+
+// Whatever a scenario says, an estimate is a value that can be written and read,
+// or an error.
+func FuzzEstimate(f *testing.F) {
+	for _, l := range library.List() {
+		text, err := library.Get(l.Name)
+		require.NoError(f, err)
+		f.Add(string(text))
+	}
+	f.Add("topology: {star: {hosts: 3, rate: 1Gbps}}\nswitch: {buffer: {size: 1MB, groups: [{groups: [3], threshold: {static: {limit: 1KB}}}]}}\ntraffic:\n  - incast: {message: 0B}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := scenarios.Parse("fuzz.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		if p, err := scenarios.PlanTraffic(s); err != nil || len(p.Hosts) > 128 {
+			return
+		}
+		e, err := Estimate(s)
+		if err != nil {
+			return
+		}
+		require.NoError(t, e.Check())
+		_, err = json.Marshal(e)
+		require.NoError(t, err)
+	})
 }

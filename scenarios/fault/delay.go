@@ -58,6 +58,13 @@ const longestDelay = 10 * sim.Second
 // Inject puts the delay on its links.
 func (d Delay) Inject(c *Context) error {
 	draw := distributions[d.Distribution]
+	list, err := d.directions(c)
+	if err != nil {
+		return err
+	}
+	for _, way := range list {
+		c.slow(way, d)
+	}
 	return d.inject(c, d, kindsRoCE, func(_ direction, r *sim.Rand) effect {
 		var last sim.Time
 		return func(now sim.Time, _ *packet.Packet, v *fabric.Verdict) bool {

@@ -143,6 +143,18 @@ func (c *Context) tell(node int, f Fault) {
 	})
 }
 
+// slow tells of a direction that it is slow while the fault is there.
+func (c *Context) slow(d direction, f Fault) {
+	id, sink := c.Names.ID(c.portName(d)), c.Sinks[d.node]
+	c.on(d.node, f.Span(), func(on bool, now sim.Time) {
+		e := trace.Event{Time: now, Kind: trace.EventLinkState, Object: id, Prio: -1, Cause: trace.CauseSlow + f.String()}
+		if on {
+			e.Value = 1
+		}
+		sink.Event(e)
+	})
+}
+
 // on calls f at every begin and end of a span, on the thread of a node.
 func (c *Context) on(node int, w When, f func(on bool, now sim.Time)) {
 	c.do(node, sim.Time(w.From), func(now sim.Time) sim.Time {

@@ -79,10 +79,7 @@ func (f PacketEvent) Inject(c *Context) error {
 		case "delay":
 			v.Delay += f.Delay
 		case "ce":
-			if m.ECN == packet.NotECT {
-				return // RFC 3168: such a packet is never marked
-			}
-			m.ECN = packet.CE
+			m.ECN = packet.CE // whatever it was: the event writes the field, as Lumina's switch does
 		}
 		*n++
 	})

@@ -38,6 +38,7 @@ func (f Rate) Inject(c *Context) error {
 		}
 		c.on(d.node, f.When, func(on bool, _ sim.Time) { p.SetRate(set(on)) })
 		c.on(c.peer(d).node, f.When, func(on bool, _ sim.Time) { peer.Cfg.RxRate = set(on) })
+		c.slow(d, f)
 		if err := c.countFrames(d, f.When, Frames{Class: -1, Only: Kinds{"all"}}); err != nil {
 			return err
 		}

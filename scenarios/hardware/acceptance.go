@@ -62,6 +62,7 @@ type Acceptance struct {
 	Steps   []Step          `json:"steps"`
 	Ping    []PingResult    `json:"ping"`
 	Doctor  []netem.Finding `json:"doctor"`
+	Drawn   bool            `json:"-"` // the steps have reports
 }
 
 // Accept tests two devices of this machine: the host's settings, the latency
@@ -88,7 +89,7 @@ func Accept(ctx context.Context, o AcceptanceOptions) (*Acceptance, error) {
 	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return nil, &scenarios.InputError{Err: err}
 	}
-	a := &acceptance{o: o, from: from, to: to, out: &Acceptance{From: from.Name, To: to.Name, Profile: o.Profile, Host: trace.ThisHost(), Version: o.Version}}
+	a := &acceptance{o: o, from: from, to: to, out: &Acceptance{From: from.Name, To: to.Name, Profile: o.Profile, Host: trace.ThisHost(), Version: o.Version, Drawn: o.Draw != nil}}
 	for _, step := range []func(context.Context) Step{a.doctor, a.latency, a.load, a.notReady, a.loss, a.blocked} {
 		s := step(ctx)
 		if ctx.Err() != nil {

@@ -15,7 +15,7 @@ td:nth-child(2){white-space:nowrap;font-weight:600} .pass{color:#176f2c} .warnin
 <h1>{{.From}} and {{.To}}: <span class="{{.Verdict}}">{{.Verdict}}</span></h1>
 <p>rdmasim {{.Version}}, profile {{.Profile}}, {{.Host.CPU}}</p>
 <table><tr><th>step</th><th>verdict</th><th>what was found</th></tr>
-{{range .Steps}}<tr><td>{{if .Run}}<a href="{{.Run}}/report/index.html">{{.Name}}</a>{{else}}{{.Name}}{{end}}</td><td class="{{.Verdict}}">{{.Verdict}}</td><td><ul>{{range .Text}}<li>{{.}}</li>{{end}}</ul></td></tr>
+{{range .Steps}}<tr><td>{{if and .Run $.Drawn}}<a href="{{.Run}}/report/index.html">{{.Name}}</a>{{else}}{{.Name}}{{end}}</td><td class="{{.Verdict}}">{{.Verdict}}</td><td><ul>{{range .Text}}<li>{{.}}</li>{{end}}</ul></td></tr>
 {{end}}</table></body></html>
 `))
 

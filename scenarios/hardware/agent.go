@@ -204,6 +204,9 @@ func (w *world) handle(m message) {
 		return
 	case kindReply: // of a call that was given up
 		return
+	case kindBye:
+		w.fail(errors.New("the coordinator has given up"))
+		return
 	case kindProbe:
 		reply = message{Kind: kindProbe, Seq: m.Seq, Done: w.left == 0 && w.busy == 0, Work: r.work}
 	case kindPing:

@@ -40,7 +40,6 @@ type agentEnd struct {
 	stdin   io.Closer
 	offset  Offset
 	objects []string // names of the agent's objects, by number
-	probe   message  // latest answer
 	result  *wireResult
 	sink    trace.Sink
 	version string

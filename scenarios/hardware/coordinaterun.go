@@ -10,7 +10,7 @@ import (
 )
 
 // answerTime is how long an agent may take to come up and to answer.
-const answerTime = 60 * time.Second
+const answerTime = 2 * time.Minute
 
 // next takes the next message that is for the coordinator, and passes on calls.
 func (c *coordinator) next(ctx context.Context, wait time.Duration) (m message, ok bool, err error) {
@@ -153,7 +153,6 @@ func (c *coordinator) run(ctx context.Context, o Options) (stopped bool, err err
 			}
 			// Nothing to do anywhere, twice with nothing done in between.
 			if done && work == quiet {
-				end = c.now()
 				if err := c.stop(); err != nil {
 					return false, err
 				}

@@ -246,6 +246,7 @@ func (w *world) atIngress(in *injection, wire fault.Wire, id string, rules []net
 }
 
 func ruleSite(dev, id string, rules []netem.Rule) (*site, error) {
+	id = fmt.Sprintf("%d_%s", os.Getpid(), id) // several agents may share a machine
 	c, err := netem.Rules(dev, id, rules)
 	// Corrupted packets do not pass the ICRC.
 	drops := len(rules) > 0 && rules[0].Action != netem.MarkCE
@@ -305,12 +306,9 @@ func (w *world) refuse(devices []netem.Device) error {
 			}
 		}
 		for _, s := range in.sites {
-			if !s.risky {
-				continue
-			}
-			why := netem.Refuse("/", s.dev)
-			if why == "" {
-				why = netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			why := netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
+			if why == "" && s.risky {
+				why = netem.Refuse("/", s.dev)
 			}
 			if why != "" {
 				return fmt.Errorf("fault %s: %s must not be touched: %s", in.name, s.dev, why)

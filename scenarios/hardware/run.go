@@ -97,7 +97,7 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 		return nil, err
 	}
 	w = &world{spec: s, traffic: traffic, names: trace.NewNames(), payload: make([]int64, len(traffic.Hosts)), made: make([]int, len(traffic.Hosts)),
-		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r}
+		sent: make([]int64, len(traffic.Hosts)), arrived: make([]int64, len(traffic.Hosts)), remote: r, sends: map[int]bool{}}
 	if r != nil {
 		w.endOf, err = assignHere(traffic.Hosts, devices, at)
 	} else {
@@ -151,6 +151,9 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 func (w *world) print(to io.Writer) {
 	for _, in := range w.faults {
 		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
+		if in.late > 0 {
+			fmt.Fprintln(to, "# this program posts receives late: nothing of the host is changed")
+		}
 		if in.event != nil {
 			fmt.Fprintln(to, "# a rule of nftables at the receiver's ingress, once the queue pair is known")
 		}
@@ -276,12 +279,12 @@ func (w *world) begins(ctx context.Context, limit sim.Time) {
 			devices = append(devices, &e.info)
 		}
 	}
-	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
 	if len(w.faults) > 0 {
 		if err := w.startFaults(ctx, limit); err != nil {
 			w.fail(err)
 		}
 	}
+	w.sampler = startSampler(devices, w.spec.Series.Interval, w.clock)
 	for k := range w.apps {
 		for _, a := range w.apps[k] {
 			if a == nil {
@@ -293,7 +296,7 @@ func (w *world) begins(ctx context.Context, limit sim.Time) {
 }
 
 // hearEvery is how long a message of the coordinator may wait.
-const hearEvery = 2 * time.Millisecond
+const hearEvery = 5 * time.Millisecond
 
 // minBin is the shortest bin of series: a reactor that shares its core cannot
 // keep a shorter one.

@@ -58,12 +58,12 @@ func deviceState(d *netem.Device) (s trace.DeviceState, missing []trace.Missing)
 		if err == nil {
 			s.PFC, s.TrustDSCP = append([]int{}, dcb.Lossless()...), dcb.TrustDSCP
 		} else {
-			missing = append(missing, trace.Missing{What: "DCB of " + d.Netdev, Reason: reason(err)})
+			missing = append(missing, trace.Missing{What: "DCB of " + d.Netdev, Reason: "neither dcb nor mlnx_qos tells"})
 		}
 	}
 	cc, err := netem.CongestionParameters("/", d)
 	if err != nil {
-		missing = append(missing, trace.Missing{What: "congestion control of " + d.Name, Reason: reason(err)})
+		missing = append(missing, trace.Missing{What: "congestion control of " + d.Name, Reason: "its driver shows no parameters"})
 	}
 	s.Congestion = cc
 	return s, missing

@@ -195,9 +195,10 @@ type world struct {
 	sink    trace.Sink
 	names   *trace.Names
 	flowID  uint64
-	payload []int64 // delivered in the present bin, by host
-	total   int64   // payload delivered since the warm-up
-	made    []int   // connections, by host
+	payload []int64      // delivered in the present bin, by host
+	sends   map[int]bool // hosts that have delivered payload
+	total   int64        // payload delivered since the warm-up
+	made    []int        // connections, by host
 	err     error
 
 	remote        *remote // of an agent, which has some of the hosts; nil = all are here
@@ -237,6 +238,10 @@ func (w *world) close() error {
 // goodput writes the series of a bin.
 func (w *world) goodput(at sim.Time, bin sim.Duration) {
 	for i, n := range w.payload {
+		if n == 0 && !w.sends[i] { // a series begins with what is not 0
+			continue
+		}
+		w.sends[i] = true
 		bps := float64(n) * 8 / bin.Seconds()
 		w.sink.Point(trace.Point{Time: at, Object: w.names.Lookup(w.traffic.Hosts[i]), Metric: trace.SeriesGoodput, Mean: bps, Min: bps, Max: bps})
 		w.payload[i] = 0

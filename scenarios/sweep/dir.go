@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rdmasim/sim/trace"
 )
@@ -178,7 +179,9 @@ func (c *collection) add(name, id string, units int, want header) error {
 		return nil // killed before it began
 	case l.header.ID != id:
 		return fmt.Errorf("%s is of another sweep (%.12s, not %.12s): its points, seeds, metrics or scenario are not those of the plan", name, l.header.ID, id)
-	case l.header.Version != want.Version && want.Version != "":
+	case !slices.Equal(l.header.Metrics, want.Metrics):
+		return fmt.Errorf("%s has other metrics than this program: it was written by another version", name)
+	case l.header.Version != want.Version:
 		return fmt.Errorf("%s was written by version %s of the program, others by %s: results of two versions make no table", name, l.header.Version, want.Version)
 	}
 	for i := range l.records {

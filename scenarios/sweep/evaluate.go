@@ -117,7 +117,7 @@ func (r *Result) Value(name string) (v float64, ok bool) {
 // Options of Evaluate.
 type Options struct {
 	Timeout  time.Duration // of wall clock; 0 = none
-	Scratch  string        // directory for what is gone afterwards; "" = in memory where there is such a place
+	Scratch  string        // directory for what is gone afterwards; "" = $TMPDIR, or in memory where there is such a place
 	Metrics  []string      // paths and measures wanted; empty = every path. What is not wanted is not computed
 	Measures []string      // further figures, as the left side of an expectation: p99(flows.slowdown, bytes < 100KB)
 	Version  string        // of the program
@@ -134,7 +134,15 @@ func Evaluate(ctx context.Context, src *Source, sets []Set, seed uint64, o Optio
 	if err != nil {
 		return Result{Status: Invalid, Error: oneLine(err.Error())}, nil
 	}
-	dir, err := os.MkdirTemp(o.scratch(), "rdmasim-point-")
+	if o.Scratch == "" {
+		own, remove, err := ownScratch(scratchParent())
+		if err != nil {
+			return Result{}, err
+		}
+		defer remove()
+		o.Scratch = own
+	}
+	dir, err := os.MkdirTemp(o.Scratch, "point-")
 	if err != nil {
 		return Result{}, err
 	}

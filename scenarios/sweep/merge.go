@@ -41,17 +41,14 @@ func Merge(dirs []string) (*Merged, error) {
 		return nil, fmt.Errorf("no directory to merge")
 	}
 	m := &Merged{Plan: first.Plan, Points: first.Plan.Points(), Units: first.Plan.Units(), Metrics: first.Plan.names()}
-	c, err := collect(dirs, first.About.ID, len(m.Units), header{Version: first.About.Version})
+	c, err := collect(dirs, first.About.ID, len(m.Units), header{Version: first.About.Version, Metrics: m.Metrics})
 	if err != nil {
 		return nil, err
 	}
 	m.Records, m.Twice, m.Torn = c.records, c.Twice, c.Torn
 	for i, r := range m.Records {
-		switch {
-		case r == nil:
+		if r == nil {
 			m.Missing = append(m.Missing, m.Units[i])
-		case len(r.Values) > 0 && len(r.Values) != len(m.Metrics):
-			return nil, fmt.Errorf("%s has %d metrics, this program knows %d: it was written by another version", c.from[i], len(r.Values), len(m.Metrics))
 		}
 	}
 	return m, nil

@@ -26,7 +26,8 @@ type Plan struct {
 	Seeds      Seeds
 	Metrics    []string // to keep, by path or as measures; empty = every path
 
-	text []byte // of the file
+	text   []byte // of the file
+	points []Point
 }
 
 // Parameter is what is varied: one value of the scenario, or several that
@@ -97,9 +98,16 @@ func (p *Plan) Columns() []string {
 	return list
 }
 
-// Points returns the points of the plan: always the same for the same plan. A
-// grid counts like an odometer, the last parameter fastest.
+// Points returns the points of the plan, which nobody changes: always the same
+// for the same plan. A grid counts like an odometer, the last parameter fastest.
 func (p *Plan) Points() []Point {
+	if p.points == nil {
+		p.points = p.enumerate()
+	}
+	return p.points
+}
+
+func (p *Plan) enumerate() []Point {
 	var dims []int // parameters that take a dimension
 	for i := range p.Parameters {
 		if !p.Parameters[i].fixed() {

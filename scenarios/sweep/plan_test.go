@@ -268,6 +268,7 @@ func TestPlanErrors(t *testing.T) {
 		{"scenario: s\nvary: {a: {from: 1, to: 2000, steps: 2000}, b: {from: 1, to: 2000, steps: 2000}}\n", "more than 1048576 runs"},
 		{"scenario: s\nvary: {a: [1]}\nmetrics: [flows.slowdwn.p99]\n", "did you mean"},
 		{"scenario: s\nvary: {a: [1]}\nmetrics: ['max(queue_byte)']\n", "did you mean queue_bytes?"},
+		{"scenario: s\nvary: {a: [1]}\nmetrics: [p99(flows.slowdown, tag=small)]\n", "put a function with a comma in quotes"},
 		{"scenario: s\nvary: {a: [1]}\nmetrics: []\n", "leave the key out"},
 	} {
 		_, err := ParsePlan("plan.yaml", []byte(c.text))

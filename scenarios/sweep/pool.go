@@ -26,12 +26,14 @@ func EvaluateAll(ctx context.Context, jobs []Job, workers int, o Options, done f
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	scratch, remove, err := ownScratch(o.scratch())
-	if err != nil {
-		return err
+	if o.Scratch == "" {
+		own, remove, err := ownScratch(scratchParent())
+		if err != nil {
+			return err
+		}
+		defer remove()
+		o.Scratch = own
 	}
-	defer remove()
-	o.Scratch = scratch
 	// The collector begins when as much was allocated as there is. Runs that
 	// leave little behind would make it begin over and over: this memory, which
 	// nobody touches and which therefore takes none, lets it wait.

@@ -75,7 +75,7 @@ func (r *Run) state(id string) (mine []Unit, have *collection, err error) {
 	units := r.Plan.Units()
 	have = &collection{records: make([]*Record, len(units))}
 	if _, err := os.Stat(r.Out); err == nil {
-		if have, err = collect([]string{r.Out}, id, len(units), header{Version: r.Version}); err != nil {
+		if have, err = collect([]string{r.Out}, id, len(units), header{Version: r.Version, Metrics: r.Plan.names()}); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -11,10 +11,11 @@ const memory = "/dev/shm"
 
 const scratchPrefix = "rdmasim-sweep-"
 
-// scratch returns the directory for what is gone afterwards.
-func (o Options) scratch() string {
-	if o.Scratch != "" {
-		return o.Scratch
+// scratchParent returns the directory for what is gone afterwards: that of the
+// environment, or memory where there is such a file system.
+func scratchParent() string {
+	if dir := os.Getenv("TMPDIR"); dir != "" {
+		return dir
 	}
 	probe, err := os.MkdirTemp(memory, "rdmasim-probe-")
 	if err != nil {

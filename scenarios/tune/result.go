@@ -196,13 +196,13 @@ func (t *Tuning) point(s *search, v *verdict, seeds []uint64) tuning.Point {
 	}
 	p.Feasible, p.Violations = v.feasible(), v.words
 	if v.regret != nil {
-		p.Regret = tuning.Number(largest(v.regret))
+		p.Regret = tuning.Number(max(largest(v.regret), 0))
 		p.Score = tuning.Number(overWorkloads(map[bool]string{true: RobustWorst, false: RobustMean}[t.Robust == RobustWorst], v.cost, nil))
 	}
 	for w := range t.Workloads {
 		c := tuning.Cell{Seeds: len(seeds)}
 		if v.regret != nil {
-			c.Regret = tuning.Number(v.regret[w])
+			c.Regret = tuning.Number(max(v.regret[w], 0)) // what is not feasible may cost less than the best that is
 		}
 		for _, g := range s.judge.goals {
 			c.Objectives = append(c.Objectives, tuning.ValueOf(replicates(e, g.figure, w, seeds)))

@@ -107,43 +107,52 @@ func measureReaction(b *Bench) error {
 		return err
 	}
 	for i, r := range points {
-		p, err := r.point()
+		rc, want, err := b.react(r)
 		if err != nil {
 			return err
 		}
-		o := p.(congestion.Observer)
-		now := sim.Time(0)
-		for k := range r.cnps {
-			now = sim.Time(int64(k) * int64(r.gap))
-			p.OnCNP(now)
-		}
-		worst, at := 0.0, ""
-		rc, want := Line{Name: "RC simulated"}, Line{Name: "RC, closed form", Oracle: true}
-		for j := 0; j <= r.observed; j++ {
-			t := now.Add(sim.Duration(j) * r.timer)
-			got := map[string]float64{}
-			o.Observe(t, func(name string, v float64) { got[name] = v })
-			wrt, wrc, wa := r.closed(j)
-			for _, c := range []struct {
-				name string
-				want float64
-			}{{"alpha", wa}, {"rate", wrc}, {"target", wrt}} {
-				v, ok := got[c.name]
-				if !ok {
-					return fmt.Errorf("the reaction point does not show its %s", c.name)
-				}
-				if d := math.Abs(v-c.want) / c.want; d > worst {
-					worst, at = d, fmt.Sprintf(" (%s, step %d)", c.name, j)
-				}
-			}
-			rc.at(t.Seconds()*1e6, got["rate"]/1e9)
-			want.at(t.Seconds()*1e6, wrc/1e9)
-		}
-		what := fmt.Sprintf("%v, g %.4g, %d CNPs, F %d, %d steps: worst deviation%s", r.line, r.g, r.cnps, r.f, r.observed, at)
-		b.Off(what, 0, one(worst), 1e-9, "", "SIGCOMM'15 3.1")
 		if i == 0 {
 			b.Draw(Curve{Name: "rate", Title: "Rate after three CNPs", X: Axis{Label: "time (us)"}, Y: Axis{Label: "rate (Gb/s)"}, Lines: []Line{want, rc}})
 		}
 	}
 	return nil
+}
+
+// react compares a reaction point with the closed forms, and returns its rate
+// and theirs over time.
+func (b *Bench) react(r reaction) (rc, want Line, err error) {
+	p, err := r.point()
+	if err != nil {
+		return rc, want, err
+	}
+	o := p.(congestion.Observer)
+	now := sim.Time(0)
+	for k := range r.cnps {
+		now = sim.Time(int64(k) * int64(r.gap))
+		p.OnCNP(now)
+	}
+	worst, at := 0.0, ""
+	rc, want = Line{Name: "RC simulated"}, Line{Name: "RC, closed form", Oracle: true}
+	for j := 0; j <= r.observed; j++ {
+		t := now.Add(sim.Duration(j) * r.timer)
+		got := map[string]float64{}
+		o.Observe(t, func(name string, v float64) { got[name] = v })
+		wrt, wrc, wa := r.closed(j)
+		for _, c := range []struct {
+			name string
+			want float64
+		}{{"alpha", wa}, {"rate", wrc}, {"target", wrt}} {
+			v, ok := got[c.name]
+			if !ok {
+				return rc, want, fmt.Errorf("the reaction point does not show its %s", c.name)
+			}
+			if d := math.Abs(v-c.want) / c.want; d > worst {
+				worst, at = d, fmt.Sprintf(" (%s, step %d)", c.name, j)
+			}
+		}
+		rc.at(t.Seconds()*1e6, got["rate"]/1e9)
+		want.at(t.Seconds()*1e6, wrc/1e9)
+	}
+	b.Off(fmt.Sprintf("%v, g %.4g, %d CNPs, F %d, %d steps: worst deviation%s", r.line, r.g, r.cnps, r.f, r.observed, at), 0, one(worst), 1e-9, "", "SIGCOMM'15 3.1")
+	return rc, want, nil
 }

@@ -93,7 +93,7 @@ func (b *Bench) incast(c incastCase, more ...string) (queue, got float64, err er
 	got = o.Of("sw0:0/q3", trace.CountQueueMax)
 	b.Near(what+": peak queue", queue, one(got), 0.01, "B", "derived")
 	// With PFC: a buffer that holds a tenth of it.
-	paused, err := b.Run("incast-once.yaml", append(set, "switch.buffer.alpha=1/64", "switch.buffer.reserve=0B", fmt.Sprintf("switch.buffer.size=%dB", pausingBuffer(c, queue)))...)
+	paused, err := b.Run("incast-once.yaml", append(set, "switch.buffer.alpha=1/64", "switch.buffer.reserve=0B", fmt.Sprintf("switch.buffer.size=%dB", pausingBuffer(c, queue, delay)))...)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -108,9 +108,9 @@ func (b *Bench) incast(c incastCase, more ...string) (queue, got float64, err er
 
 // pausingBuffer is a buffer of which alpha 1/64 gives each port a tenth of the
 // share of the queue that comes through it, beside generous headroom.
-func pausingBuffer(c incastCase, queue float64) int64 {
+func pausingBuffer(c incastCase, queue float64, delay sim.Duration) int64 {
 	shared := queue / float64(c.senders) / 10 * 64
-	return int64(shared) + int64(c.senders+1)*int64(200*sim.KB)
+	return int64(shared) + int64(c.senders+1)*int64(200*sim.KB+4*c.rate.BytesIn(delay))
 }
 
 // incastFinish checks when the last message was complete.

@@ -167,21 +167,22 @@ func measureTwoPriorities(b *Bench) error {
 		if c.level > b.Level {
 			continue
 		}
-		if err := b.twoPriorities(c); err != nil {
+		if err := b.twoPriorities(c, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// twoPriorities checks which of two classes is marked.
-func (b *Bench) twoPriorities(c rates) error {
-	o, err := b.Run("switch-ecn-two-priorities.yaml", fmt.Sprintf("nic.congestion.none.rate=%dGbps", c.a), fmt.Sprintf("nics.0.congestion.none.rate=%dGbps", c.b))
+// twoPriorities checks which of two classes is marked; on names another switch,
+// which settings put in the place of that of the test.
+func (b *Bench) twoPriorities(c rates, on string, settings ...string) error {
+	o, err := b.Run("switch-ecn-two-priorities.yaml", append(settings, fmt.Sprintf("nic.congestion.none.rate=%dGbps", c.a), fmt.Sprintf("nics.0.congestion.none.rate=%dGbps", c.b))...)
 	if err != nil {
 		return err
 	}
 	defer o.Discard()
-	what := fmt.Sprintf("ECN of two priorities, %d %% and %d %%: ", c.a, c.b)
+	what := fmt.Sprintf("ECN of two priorities, %s%d %% and %d %%: ", on, c.a, c.b)
 	three, four := o.Of("sw0:0/q3", trace.CountECNMarked), o.Of("sw0:0/q4", trace.CountECNMarked)
 	b.Exact(what+"drops", 0, o.Sum(trace.CountDropLossless)+o.Sum(trace.CountDropLossy), sonicMgmt)
 	full := c.a+c.b > 100

@@ -113,6 +113,10 @@ type Counter struct {
 	Value  float64
 }
 
+// CauseSlow begins the cause of a link event of a direction that a fault slows
+// down, from value 1 to value 0; the fault in words follows.
+const CauseSlow = "slow: "
+
 // Names of counters that reports compute metrics from. Packets are frames.
 const (
 	CountPacketHops       = "packet_hops" // object "fabric"
