@@ -46,6 +46,6 @@ func TestGetSaysWhatThereIs(t *testing.T) {
 	for _, name := range []string{"incast-9to1", "", "../library", "incast-8to1.yaml"} {
 		_, err := library.Get(name)
 		require.ErrorContains(t, err, "want one of ")
-		require.ErrorContains(t, err, "incast-8to1, incast-pfc-only")
+		require.ErrorContains(t, err, "incast-8to1, incast-first-burst, incast-pfc-only")
 	}
 }
