@@ -189,6 +189,19 @@ traffic: [{perftest: {test: lat, verb: write, sizes: [64B], iterations: 50}}]
 	require.Contains(t, r.YAML(), "not determined by this run")
 }
 
+// Real completions come in clumps: a batch that is polled at once has no rate,
+// and the figure still has an error.
+func TestClumpsHaveAnError(t *testing.T) {
+	var list []interval
+	for i := range 40 {
+		at := sim.Time(sim.Millisecond) * sim.Time(1+i/16)
+		list = append(list, interval{0, at})
+	}
+	o := figure(Group{Workload: "w"}, list)
+	require.Equal(t, Rate, o.Kind)
+	require.False(t, math.IsNaN(o.Error) || math.IsInf(o.Error, 0), "%v", o.Error)
+}
+
 func TestParametersAreNamed(t *testing.T) {
 	for _, bad := range []string{"speed", "rate,rate", "rate,,post"} {
 		_, err := Choose(bad)

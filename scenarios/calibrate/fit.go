@@ -167,18 +167,42 @@ func (f *fitter) solve(ctx context.Context, r *Result) error {
 	for i := range active {
 		active[i] = i
 	}
+	fit, err := f.levenberg(ctx, r, active)
+	if err != nil {
+		return err
+	}
 	for {
-		fit, err := f.levenberg(ctx, r, active)
+		weakest := fit.undetermined(r, active)
+		if weakest < 0 {
+			break
+		}
+		fewer := append(append([]int(nil), active[:weakest]...), active[weakest+1:]...)
+		next, err := f.levenberg(ctx, r, fewer)
 		if err != nil {
 			return err
 		}
-		weakest := fit.undetermined(r, active)
-		if weakest < 0 {
-			fit.report(r, active, f.obs)
-			return nil
+		if fit.whole(len(active)) && squares(next.r) > squares(fit.r)+missed*fit.scale(len(active)) {
+			break // it is not known well, but the figures need it
 		}
-		active = append(append([]int(nil), active[:weakest]...), active[weakest+1:]...)
+		fit, active = next, fewer
 	}
+	fit.report(r, active, f.obs)
+	return nil
+}
+
+// missed is by how much the sum of squares must grow, in units of what is left,
+// for a parameter to be missed: three standard deviations.
+const missed = 9
+
+// whole reports whether every parameter has an interval.
+func (s *state) whole(n int) bool {
+	cov := s.covariance(n)
+	for k := range n {
+		if cov == nil || !(cov.At(k, k) >= 0) || math.IsInf(cov.At(k, k), 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // state is a point of the fit.
@@ -401,7 +425,7 @@ func (s *state) undetermined(r *Result, active []int) int {
 	for k, i := range active {
 		p := r.Params[i].Param
 		var loss float64 // the half interval in units of the value
-		if cov != nil && cov.At(k, k) >= 0 {
+		if cov != nil && cov.At(k, k) >= 0 && !math.IsInf(cov.At(k, k), 0) {
 			half := quantile(len(s.r)-n) * math.Sqrt(cov.At(k, k))
 			loss = half // of a logarithm
 			if !p.Positive {

@@ -101,7 +101,9 @@ func Observe(run *trace.Run) ([]Observation, error) {
 	var out []Observation
 	for _, g := range sorted(m) {
 		if list := m[g]; len(list) >= least {
-			out = append(out, figure(g, list))
+			if o := figure(g, list); o.Value > 0 && !math.IsInf(o.Value, 0) {
+				out = append(out, o)
+			}
 		}
 	}
 	o, ok, err := observeCNPs(run)
@@ -122,13 +124,25 @@ func figure(g Group, list []interval) Observation {
 		list = slices.Clone(list)
 		slices.SortStableFunc(list, func(a, b interval) int { return cmp.Compare(a.end, b.end) })
 	}
-	var parts stat.Moments
-	for b := range batches {
-		part := list[b*len(list)/batches : (b+1)*len(list)/batches]
-		parts.Add(value(part, kind))
+	o.Value = value(list, kind)
+	o.Error = o.Value // nothing is known of its spread
+	for _, n := range []int{batches, batches / 2, 2} {
+		if e := spread(list, kind, n); !math.IsNaN(e) && !math.IsInf(e, 0) {
+			o.Error = e
+			break
+		}
 	}
-	o.Value, o.Error = value(list, kind), parts.Deviation()/math.Sqrt(batches)
 	return o
+}
+
+// spread is the standard error of a figure by n batches; it is not finite where
+// all of a batch completed at once, as one poll of a real completion queue may find.
+func spread(list []interval, kind string, n int) float64 {
+	var parts stat.Moments
+	for b := range n {
+		parts.Add(value(list[b*len(list)/n:(b+1)*len(list)/n], kind))
+	}
+	return parts.Deviation() / math.Sqrt(float64(n))
 }
 
 // outstanding is how many messages were under way on average (Little's law).

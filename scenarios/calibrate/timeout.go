@@ -25,6 +25,9 @@ const (
 	// slack is by how much a stall may be longer than its timer, as a share: the
 	// message itself takes its time too.
 	slack = 0.1
+	// leastExplained is the share of stalls that a timer has to explain; otherwise
+	// they were something else: a host that was busy, a queue.
+	leastExplained = 0.8
 	// outlier is the share of stalls that have other causes.
 	outlier = 0.05
 )
@@ -90,7 +93,7 @@ func stalls(run *trace.Run) ([]float64, error) {
 }
 
 // timeouts finds the policy under which the stalls of a run are most likely;
-// nil if there are too few.
+// nil if there are too few, or if none explains most of them.
 func timeouts(run *trace.Run) (*Timeouts, error) {
 	list, err := stalls(run)
 	if err != nil || len(list) < leastStalls {
@@ -122,6 +125,9 @@ func timeouts(run *trace.Run) (*Timeouts, error) {
 			}
 			return 1 / (4*t*(1+slack) - t)
 		})
+	}
+	if best.Explained < leastExplained {
+		return nil, nil
 	}
 	return &best, nil
 }

@@ -73,7 +73,7 @@ func (r *Result) YAML() string {
 		}
 		nic = append(nic, "timeout_policy: "+t.Policy)
 	} else {
-		b.WriteString("# timeout: not measured (fewer than five stalls)\n")
+		b.WriteString("# timeout: not measured (fewer than five stalls, or no timer that explains four of five)\n")
 	}
 	if len(link) > 0 {
 		fmt.Fprintf(&b, "links:\n  - {a: \"*\", b: \"*\", %s}\n", strings.Join(link, ", "))
