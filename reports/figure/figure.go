@@ -4,8 +4,9 @@
 package figure
 
 import (
+	"cmp"
 	"image/color"
-	"sort"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -92,15 +93,18 @@ type Placed struct {
 	Figure
 }
 
-// DrawAll draws every figure of the catalogue in the order of a page.
-func DrawAll(r *Run) ([]Placed, error) {
-	type entry struct {
-		Drawing
-		name string
-	}
-	var list []entry
-	for _, name := range Figures.Names() {
-		e, err := Figures.Lookup(name)
+// drawn is a drawing of a catalogue with its name.
+type drawn[D any] struct {
+	drawing D
+	name    string
+}
+
+// ordered returns the drawings of a catalogue in the order of a page; those that
+// compare as equal stay in that of their names.
+func ordered[D any](c *sim.Catalogue[D], compare func(a, b D) int) ([]drawn[D], error) {
+	var list []drawn[D]
+	for _, name := range c.Names() {
+		e, err := c.Lookup(name)
 		if err != nil {
 			return nil, err
 		}
@@ -108,19 +112,25 @@ func DrawAll(r *Run) ([]Placed, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, entry{d, name})
+		list = append(list, drawn[D]{d, name})
 	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if list[i].Section != list[j].Section {
-			return list[i].Section < list[j].Section
-		}
-		return list[i].Rank < list[j].Rank
+	slices.SortStableFunc(list, func(a, b drawn[D]) int { return compare(a.drawing, b.drawing) })
+	return list, nil
+}
+
+// DrawAll draws every figure of the catalogue in the order of a page.
+func DrawAll(r *Run) ([]Placed, error) {
+	list, err := ordered(Figures, func(a, b Drawing) int {
+		return cmp.Or(cmp.Compare(a.Section, b.Section), cmp.Compare(a.Rank, b.Rank))
 	})
+	if err != nil {
+		return nil, err
+	}
 	var out []Placed
 	for _, e := range list {
-		f := e.Draw(r)
+		f := e.drawing.Draw(r)
 		f.Name = e.name
-		out = append(out, Placed{e.Section, f})
+		out = append(out, Placed{e.drawing.Section, f})
 	}
 	return out, nil
 }

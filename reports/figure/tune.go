@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"math"
 	"sort"
 	"strings"
@@ -63,33 +64,17 @@ type TunePlaced struct {
 
 // DrawSearch draws every figure of a search in the order of a page.
 func DrawSearch(s *Search) ([]TunePlaced, error) {
-	type entry struct {
-		TuneDrawing
-		name string
-	}
-	var list []entry
-	for _, name := range TuneFigures.Names() {
-		e, err := TuneFigures.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		d, err := e.Build(e.Defaults)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, entry{d, name})
-	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if list[i].Section != list[j].Section {
-			return list[i].Section < list[j].Section
-		}
-		return list[i].Rank < list[j].Rank
+	list, err := ordered(TuneFigures, func(a, b TuneDrawing) int {
+		return cmp.Or(cmp.Compare(a.Section, b.Section), cmp.Compare(a.Rank, b.Rank))
 	})
+	if err != nil {
+		return nil, err
+	}
 	var out []TunePlaced
 	for _, e := range list {
-		f := e.Draw(s)
+		f := e.drawing.Draw(s)
 		f.Name = e.name
-		out = append(out, TunePlaced{e.Section, f})
+		out = append(out, TunePlaced{e.drawing.Section, f})
 	}
 	for _, f := range tuneTimes(s) {
 		out = append(out, TunePlaced{TuneRuns, f})

@@ -432,7 +432,7 @@ func (s *state) undetermined(r *Result, active []int) int {
 				loss = half / max(s.u[k], 100)
 			}
 		} else {
-			loss = 1e6 / (1e-9 + column(s.jac, k))
+			loss = 2 + 1e6/(1e-9+column(s.jac, k)) // none has an interval: the one that changes least
 		}
 		if loss > 1 && loss > worst {
 			worst, at = loss, k
