@@ -78,6 +78,7 @@ func agent(ctx context.Context, in io.Reader, out io.Writer, log io.Writer, vers
 func (r *remote) serve(ctx context.Context, log io.Writer, version string) error {
 	var w *world
 	var o Options
+	var x examined
 	for {
 		var m message
 		ok := false
@@ -105,6 +106,25 @@ func (r *remote) serve(ctx context.Context, log io.Writer, version string) error
 			}
 			if err := r.link.send(message{Kind: kindReady}); err != nil {
 				return errors.Join(err, w.close())
+			}
+		case kindDoctor:
+			var err error
+			if m.Doctor == nil {
+				return errors.New("doctor without a profile")
+			}
+			if m.Doctor, err = x.examine(ctx, m.Doctor.Profile); err != nil {
+				return errors.Join(err, x.close())
+			}
+			defer func() { _ = x.close() }()
+			if err := r.link.send(message{Kind: kindDoctor, Doctor: m.Doctor}); err != nil {
+				return err
+			}
+		case kindReach:
+			if m.Reach == nil {
+				return errors.New("reach without a probe")
+			}
+			if err := r.link.send(message{Kind: kindReach, Reach: x.probe(ctx, m.Reach)}); err != nil {
+				return err
 			}
 		case kindStart:
 			if w == nil {

@@ -42,7 +42,7 @@ func (c *coordinator) next(ctx context.Context, wait time.Duration) (m message, 
 			err = c.tell(k.from, m)
 		case kindFailed:
 			why := errors.New(m.Err)
-			if c.anyLost() { // and so it cannot go on either
+			if c.spec == nil || c.anyLost() { // a doctor has other patients; or it cannot go on either
 				return m, false, c.gone(m.from, why)
 			}
 			return m, false, fmt.Errorf("%s: %w", a.machine, why)
@@ -86,7 +86,7 @@ func (c *coordinator) pass(m message) error {
 
 // expect waits for a message of one agent; those of others wait for their turn.
 func (c *coordinator) expect(ctx context.Context, i int, k kind) (message, error) {
-	for {
+	for deadline := c.now() + answerTime; ; {
 		m, ok := c.waiting(i)
 		if !ok {
 			var err error
@@ -95,6 +95,9 @@ func (c *coordinator) expect(ctx context.Context, i int, k kind) (message, error
 			}
 		}
 		switch {
+		case c.agents[i].lost != nil:
+			return m, fmt.Errorf("%s: %w", c.agents[i].machine, c.agents[i].lost)
+		case !ok && c.now() < deadline: // something else has happened
 		case !ok:
 			return m, fmt.Errorf("%s: no answer within %v", c.agents[i].machine, answerTime)
 		case m.from != i:

@@ -37,6 +37,8 @@ const (
 	kindResult  kind = "result"
 	kindFailed  kind = "failed" // agent: the run cannot go on
 	kindBye     kind = "bye"    // coordinator: nothing more will come
+	kindDoctor  kind = "doctor" // coordinator, answered by the same: what is found on the agent's machine
+	kindReach   kind = "reach"  // coordinator, answered by the same: send probes, or say which have come
 	kindAlive   kind = "alive"  // coordinator, answered by the same at once, whatever the agent does
 )
 
@@ -58,6 +60,8 @@ type message struct {
 	Conn     *wireConn         `json:"conn,omitempty"`
 	Rows     *wireRows         `json:"rows,omitempty"`
 	Result   *wireResult       `json:"result,omitempty"`
+	Doctor   *wireDoctor       `json:"doctor,omitempty"`
+	Reach    *wireProbe        `json:"reach,omitempty"`
 
 	from int // agent, known to the coordinator
 }
