@@ -31,6 +31,12 @@ func (r *remote) now() int64 { return time.Since(r.started).Nanoseconds() }
 // callTime is how long an answer of another agent may take.
 const callTime = 20 * time.Second
 
+// Told is an error that the coordinator was told of.
+type Told struct{ error }
+
+// Unwrap returns the error itself.
+func (t Told) Unwrap() error { return t.error }
+
 // Agent runs the hosts of a scenario that are devices of this machine, as the
 // coordinator at the other end says. log gets every command that changes the host.
 // It ends, and undoes what it has changed, when the coordinator closes or is
@@ -52,7 +58,9 @@ func agent(ctx context.Context, in io.Reader, out io.Writer, log io.Writer, vers
 	go func() {
 		err := r.serve(ctx, log, version)
 		if err != nil {
-			err = errors.Join(err, r.link.send(message{Kind: kindFailed, Err: err.Error()}))
+			if r.link.send(message{Kind: kindFailed, Err: err.Error()}) == nil {
+				err = Told{err}
+			}
 		}
 		ended <- err
 	}()

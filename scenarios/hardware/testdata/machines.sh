@@ -61,6 +61,8 @@ broken() {
 }
 broken killed on_b sh /t/machines-procs.sh '"rdmasim hw agent *"' 9
 broken ssh sh /t/machines-procs.sh 'ssh *b rdmasim hw agent *' 9
+coordinator_dies() { kill -9 $pid; }
+broken coordinator coordinator_dies
 broken cable ip link set mgmt0 down
 
 expect 0 doctor rdmasim hw doctor a b --profile lossy
