@@ -13,6 +13,7 @@ type packed struct {
 	first, end uint8         // next cell to take from head; one past the last in tail
 	open       bool          // out is the front frame
 	out        packet.Packet // the front frame, whole again
+	latest     uint8         // of common, that the frame pushed last has
 	uses       [commons]uint32
 	common     [commons]packet.Packet
 }
@@ -58,21 +59,35 @@ func (q *packed) push(pool *chunkPool, m *packet.Packet) {
 // lookup returns the number of what a frame has in common with others, giving
 // it one if there is room.
 func (q *packed) lookup(m *packet.Packet) uint8 {
-	h := *m
-	h.Sent, h.PSN, h.Aux, h.Ext, h.ECN, h.TTL, h.Flags = 0, 0, 0, 0, 0, 0, 0
+	if i := q.latest; q.uses[i] != 0 && alike(&q.common[i], m) {
+		q.uses[i]++
+		return i
+	}
 	free := uint8(wide)
 	for i := range q.common {
 		if q.uses[i] == 0 {
 			free = uint8(i)
-		} else if k := &q.common[i]; k.SrcQP == m.SrcQP && k.Src == m.Src && *k == h {
+		} else if alike(&q.common[i], m) {
+			q.latest = uint8(i)
 			q.uses[i]++
 			return uint8(i)
 		}
 	}
 	if free != wide {
-		q.uses[free], q.common[free] = 1, h
+		k := &q.common[free]
+		*k = *m
+		k.Sent, k.PSN, k.Aux, k.Ext, k.ECN, k.TTL, k.Flags = 0, 0, 0, 0, 0, 0, 0
+		q.latest, q.uses[free] = free, 1
 	}
 	return free
+}
+
+// alike reports whether two frames differ in nothing but what a cell holds.
+// What tells flows apart comes first.
+func alike(a, b *packet.Packet) bool {
+	return a.SrcQP == b.SrcQP && a.Src == b.Src && a.Size == b.Size && a.Opcode == b.Opcode &&
+		a.Dst == b.Dst && a.DstQP == b.DstQP && a.Payload == b.Payload && a.SrcPort == b.SrcPort && a.DstPort == b.DstPort &&
+		a.InPort == b.InPort && a.Quanta == b.Quanta && a.Kind == b.Kind && a.Prio == b.Prio && a.DSCP == b.DSCP && a.Classes == b.Classes
 }
 
 // add returns a new cell at the end.
