@@ -32,10 +32,10 @@ type chunkPool struct {
 	long  stock[packed]
 }
 
-// spare is how many unused pieces a stock keeps beside as many as are in use.
-// What is above goes back to the garbage collector, so that a burst at the
+// spare is how many unused pieces a stock keeps beside an eighth of those in
+// use. What is above goes back to the garbage collector, so that a burst at the
 // beginning of a run does not hold memory to its end.
-const spare = 1 << 11
+const spare = 1 << 9
 
 // stock holds unused pieces of memory.
 type stock[T any] struct {
@@ -56,7 +56,7 @@ func (s *stock[T]) take() *T {
 
 func (s *stock[T]) give(t *T) {
 	s.used--
-	if len(s.free) < s.used+spare {
+	if len(s.free) < s.used/8+spare {
 		s.free = append(s.free, t)
 	}
 }
