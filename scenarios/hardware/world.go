@@ -208,6 +208,7 @@ type world struct {
 	checks        []trace.Check
 	versions      map[string]string // of a run of several machines
 	anyReliable   bool
+	reason        string // why the run is partial; "" = nothing was lost
 
 	ports    []string // of a bridge, by host: there are no devices then
 	faults   []*injection
