@@ -178,8 +178,8 @@ func (c *coordinator) probes(ctx context.Context, x *Examined, devices []*device
 	return nil
 }
 
-// settle is how long a message may be on its way.
-const settle = time.Second
+// onItsWay is how long a message may be on its way.
+const onItsWay = time.Second
 
 // round sends one message from device i to each that its row has at from, and
 // moves those at which it arrives to the next step.
@@ -217,7 +217,7 @@ func (c *coordinator) round(ctx context.Context, devices []*device, i int, row [
 			}
 		}
 	})
-	for deadline := c.now() + settle; err == nil && len(waiting) > 0 && c.now() < deadline; {
+	for deadline := c.now() + onItsWay; err == nil && len(waiting) > 0 && c.now() < deadline; {
 		err = c.ask(ctx, agents, message{Kind: kindReach, Reach: &wireProbe{}}, func(a int, m message) {
 			if m.Reach == nil {
 				return
