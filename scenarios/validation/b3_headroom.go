@@ -137,7 +137,7 @@ func measureHeadroom(b *Bench) error {
 		{200 * sim.Gbps, 3, 256, true, 0, Full}, {800 * sim.Gbps, 40, 4096, false, 0, Full}, {50 * sim.Gbps, 2000, 1024, false, 0, Full},
 	}
 	phases := [...]int{Short: 8, Quick: 40, Full: 160}[b.Level]
-	found, want, frames := Line{Name: "most used, simulated"}, Line{Name: "H", Oracle: true}, Line{Name: "frames that arrive", Oracle: true}
+	found, want, frames := Line{Name: "most used, simulated"}, Line{Name: "H", Oracle: true}, Line{Name: "N frames, derived"}
 	for i, c := range points {
 		if c.level > b.Level {
 			continue
@@ -153,7 +153,7 @@ func measureHeadroom(b *Bench) error {
 		want.at(float64(c.need()), float64(c.need()))
 		frames.at(float64(c.need()), float64(c.stored()))
 	}
-	b.Draw(Curve{Name: "headroom", Title: "Headroom that the worst phase uses", X: Axis{Label: "H (bytes)", Log: true}, Y: Axis{Label: "headroom used (bytes)", Log: true}, Lines: []Line{want, frames, found}})
+	b.Draw(Curve{Name: "headroom", Title: "Headroom that the worst phase uses", X: Axis{Label: "H (bytes)", Log: true}, Y: Axis{Label: "headroom used (bytes)", Log: true}, Lines: []Line{want, found, frames}})
 	return nil
 }
 

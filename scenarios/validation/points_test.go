@@ -103,7 +103,7 @@ var oddPoints = map[string]struct {
 		n := d.between(2, 12)
 		// From 3.5 to 30 Gb/s for each: a fixed point exists from 2.67 on.
 		rate := sim.Rate(n) * sim.Rate(d.between(35, 300)) * 100 * sim.Mbps
-		_, err := b.standStill(longFlows{n: n, rate: min(rate, 200*sim.Gbps), packet: 250 * d.between(2, 6), sets: []string{"warmup=200ms", "duration=500ms"}})
+		_, _, err := b.standStill(longFlows{n: n, rate: min(rate, 200*sim.Gbps), packet: 250 * d.between(2, 6), sets: []string{"warmup=200ms", "duration=500ms"}})
 		return err
 	}},
 	"D6": {true, func(b *Bench, d draws) error {
