@@ -139,7 +139,13 @@ var oddPoints = map[string]struct {
 	}},
 	"P5": {false, func(b *Bench, d draws) error {
 		n := d.between(2, 8)
-		return b.goRound(loopCase{n: n, ttl: d.between(2*n+2, 64), link: d.rate()})
+		c := loopCase{n: n, ttl: d.between(4, 64), link: d.rate()}
+		for _, e := range c.entries() {
+			if err := b.goRound(c, e); err != nil {
+				return err
+			}
+		}
+		return nil
 	}},
 	"R1": {false, func(b *Bench, d draws) error {
 		c := lossCase{p: 1 / float64(d.between(80, 3000)), rate: d.rate(), mtu: d.mtu(), delay: sim.Duration(d.between(200, 3000)) * sim.Nanosecond}
