@@ -260,9 +260,6 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 	}
 	t.Tunnelled += uint64(bit(f.Tunnelled))
 	t.HeadersCut += uint64(bit(!f.Complete()))
-	if a.copies.isCopy(f, rec.Interface, t.Packets) && a.opt.SkipCopies {
-		return
-	}
 	if f.ICRC == capture.ICRCValid {
 		a.checks[ruleICRC].Tested++
 	}
@@ -279,6 +276,9 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 	s := a.stream(f, rec.Interface)
 	if s == nil {
 		t.NotFollowed++
+		return
+	}
+	if a.isCopy(s, f, rec.Interface) && a.opt.SkipCopies {
 		return
 	}
 	v := a.viewOf(s, rec.Interface)

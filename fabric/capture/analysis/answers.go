@@ -36,6 +36,9 @@ func (a *Analyzer) answer(s *stream, v *view, f *capture.Frame, damaged bool) {
 	if f.Info().Verb == capture.VerbReadResponse {
 		r.reach(number)
 	}
+	if y := f.Ext.AETH.Syndrome; !y.IsAck() {
+		r.asked = a.total.Packets
+	}
 	if v == s.upstream() {
 		a.answered(s, r, f, number)
 	}

@@ -1,20 +1,19 @@
 package analysis
 
 import (
-	"encoding/binary"
-	"hash/maphash"
-
 	"rdmasim/fabric/capture"
+	"rdmasim/sim"
 )
 
 // A mirror that copies packets both where they come in and where they go out
-// shows everything twice at one interface. A copy is the same packet with the
-// same IP identification shortly behind the first one; a retransmission comes
-// later, and mostly with another identification.
+// shows everything twice at one interface. A copy is the same packet, with the
+// same IP identification, shortly behind the first one and without a NAK that
+// asked for it; a retransmission by timeout comes later.
 
 const (
 	copySlots  = 1 << 12
 	copyWithin = 64 // packets behind the first one
+	copySoon   = 100 * sim.Microsecond
 	// manyCopies is the share of all packets, in per cent, from which on copies
 	// are no accident.
 	manyCopies = 30
@@ -22,7 +21,6 @@ const (
 
 // copies remembers the last packets by a hash.
 type copies struct {
-	seed  maphash.Seed
 	slots []seenPacket
 	found uint64
 }
@@ -30,37 +28,37 @@ type copies struct {
 type seenPacket struct {
 	hash  uint64
 	index uint64
+	at    sim.Time
 	iface int
 }
 
-// isCopy reports whether a packet is the same as one shortly before it.
-func (c *copies) isCopy(f *capture.Frame, iface int, index uint64) bool {
+// isCopy reports whether a packet of a stream is the same as one shortly before.
+func (a *Analyzer) isCopy(s *stream, f *capture.Frame, iface int) bool {
+	c := &a.copies
 	if c.slots == nil {
-		c.seed, c.slots = maphash.MakeSeed(), make([]seenPacket, copySlots)
+		c.slots = make([]seenPacket, copySlots)
 	}
-	var key [64]byte
-	s, d := f.Src.As16(), f.Dst.As16()
-	copy(key[:], s[:])
-	copy(key[16:], d[:])
-	b := &f.BTH
-	binary.LittleEndian.PutUint32(key[32:], b.PSN)
-	binary.LittleEndian.PutUint32(key[36:], b.DestQP)
-	binary.LittleEndian.PutUint16(key[40:], f.IPID)
-	binary.LittleEndian.PutUint16(key[42:], f.SrcPort)
-	binary.LittleEndian.PutUint32(key[44:], uint32(f.Payload))
-	binary.LittleEndian.PutUint32(key[48:], f.Ext.AETH.MSN)
-	key[52], key[53], key[54], key[55] = byte(b.Opcode), byte(f.Ext.AETH.Syndrome), byte(bit(b.AckReq)), byte(bit(b.Solicited))
-	binary.LittleEndian.PutUint64(key[56:], f.Ext.RETH.VirtualAddress)
-	h := maphash.Bytes(c.seed, key[:])
+	b, y := &f.BTH, &f.Ext.AETH
+	h := uint64(s.number) + 1
+	for _, v := range [...]uint64{
+		uint64(b.PSN)<<32 | uint64(b.Opcode)<<24 | uint64(y.MSN),
+		uint64(f.IPID)<<48 | uint64(f.SrcPort)<<32 | uint64(f.Payload),
+		f.Ext.RETH.VirtualAddress,
+		uint64(y.Syndrome)<<2 | uint64(bit(b.AckReq))<<1 | uint64(bit(b.Solicited)),
+	} {
+		h = (h ^ v) * 0x9e3779b97f4a7c15 // 2^64 over the golden ratio: spreads the bits
+		h ^= h >> 32
+	}
+	now := seenPacket{h, a.total.Packets, a.now, iface}
 	p := &c.slots[h%copySlots]
-	same := p.hash == h && p.iface == iface && index-p.index <= copyWithin
-	if same {
-		c.found++
-		*p = seenPacket{} // a third one begins anew
-		return true
+	was := *p
+	*p = now
+	if was.hash != h || was.iface != iface || now.index-was.index > copyWithin || now.at-was.at > sim.Time(copySoon) || was.index < s.asked {
+		return false
 	}
-	*p = seenPacket{h, index, iface}
-	return false
+	c.found++
+	*p = seenPacket{} // a third one begins anew
+	return true
 }
 
 // noteCopies says that there were copies, where they were left out or are too

@@ -38,6 +38,7 @@ type stream struct {
 	rtt       spread
 	fate      fate // of the last answer that asked for something again
 	lastSent  sim.Time
+	asked     uint64 // index of the last packet that asked for something again
 	lastAgain uint64 // number of the last retransmission, if the run goes on
 	running   bool   // a retransmission is going on
 	restarts  uint64 // runs of retransmissions so far
