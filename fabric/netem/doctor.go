@@ -88,11 +88,11 @@ func (d *doctor) device(ctx context.Context, dev *Device) {
 	}
 	d.versions(dev)
 	d.netdev(dev)
+	d.numa(dev)
 	if dev.Software {
 		d.add("software-device", Note, dev.Name, "a software device: correct, slow, and without PFC, CNP and congestion control, which are not measured on it", "")
 		return
 	}
-	d.numa(dev)
 	d.pci(dev)
 	d.dcb(ctx, dev)
 }

@@ -70,6 +70,10 @@ func (c *coordinator) merge(w *world, out *trace.Writer, res *scenarios.Result) 
 			d.Name = prefix + d.Name
 			file.Devices = append(file.Devices, d)
 		}
+		for _, p := range r.Devices.Pollers {
+			p.Device = prefix + p.Device
+			file.Pollers = append(file.Pollers, p)
+		}
 		for _, m := range r.Devices.Missing {
 			m.What += " on " + a.machine
 			file.Missing = append(file.Missing, m)

@@ -189,9 +189,9 @@ func (c *coordinator) probes(ctx context.Context, x *Examined, devices []*device
 	return nil
 }
 
-// settle is how long is waited for a message before it is sent again; one that
+// onItsWay is how long is waited for a message before it is sent again; one that
 // comes later still counts.
-const settle = 400 * time.Millisecond
+const onItsWay = 400 * time.Millisecond
 
 // round sends one message from device i to each that its row has at from, and
 // moves those at which one arrives to the next step. waiting has the messages that
@@ -230,7 +230,7 @@ func (c *coordinator) round(ctx context.Context, devices []*device, i int, row [
 			}
 		}
 	})
-	for deadline := c.now() + settle; err == nil && slices.Contains(row, from) && c.now() < deadline; {
+	for deadline := c.now() + onItsWay; err == nil && slices.Contains(row, from) && c.now() < deadline; {
 		err = c.ask(ctx, agents, message{Kind: kindReach, Reach: &wireProbe{}}, func(a int, m message) {
 			if m.Reach == nil {
 				return
