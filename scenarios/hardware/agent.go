@@ -87,6 +87,7 @@ func (r *remote) serve(ctx context.Context, log io.Writer, version string) error
 	var w *world
 	var o Options
 	var x examined
+	defer func() { _ = x.close() }() // nothing of the host was changed
 	for {
 		var m message
 		ok := false
@@ -115,23 +116,8 @@ func (r *remote) serve(ctx context.Context, log io.Writer, version string) error
 			if err := r.link.send(message{Kind: kindReady}); err != nil {
 				return errors.Join(err, w.close())
 			}
-		case kindDoctor:
-			var err error
-			if m.Doctor == nil {
-				return errors.New("doctor without a profile")
-			}
-			if m.Doctor, err = x.examine(ctx, m.Doctor.Profile); err != nil {
-				return errors.Join(err, x.close())
-			}
-			defer func() { _ = x.close() }()
-			if err := r.link.send(message{Kind: kindDoctor, Doctor: m.Doctor}); err != nil {
-				return err
-			}
-		case kindReach:
-			if m.Reach == nil {
-				return errors.New("reach without a probe")
-			}
-			if err := r.link.send(message{Kind: kindReach, Reach: x.probe(ctx, m.Reach)}); err != nil {
+		case kindDoctor, kindReach:
+			if err := x.answer(ctx, r.link, m); err != nil {
 				return err
 			}
 		case kindStart:

@@ -47,6 +47,7 @@ broken() {
 		on_b tc qdisc show > during-$name.txt
 		grep -q netem during-$name.txt && break
 	done
+	sleep 4
 	"$@"
 	wait $pid
 	echo $? > $name.status
