@@ -251,6 +251,9 @@ func newHWVM(a *app) *cobra.Command {
 		if machines < 1 || machines > guest.MaxMachines {
 			return inputError(fmt.Errorf("--machines %d: want 1 to %d", machines, guest.MaxMachines))
 		}
+		if machines > 1 && counted {
+			return inputError(errors.New("--machines and --counted-time: the times of several machines would drift apart"))
+		}
 		ctx, stop := a.interrupts(cmd.Context(), func() {})
 		defer stop()
 		if install {

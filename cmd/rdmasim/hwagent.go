@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os/signal"
 	"syscall"
 
@@ -21,7 +22,11 @@ func newHWAgent(a *app) *cobra.Command {
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 			ctx, stop := a.interrupts(cmd.Context(), func() {})
 			defer stop()
-			return runError(hardware.Agent(ctx, cmd.InOrStdin(), a.stdout, a.stderr, version()))
+			err := hardware.Agent(ctx, cmd.InOrStdin(), a.stdout, a.stderr, version())
+			if told := (hardware.Told{}); errors.As(err, &told) {
+				return &exitError{code: exitRun} // the coordinator prints it
+			}
+			return runError(err)
 		},
 	}
 }

@@ -45,7 +45,7 @@ func newHWDoctor(a *app) *cobra.Command {
 			return inputError(fmt.Errorf("--profile %s: want lossless, semi-lossless or lossy", profile))
 		}
 		if len(machines) > 0 {
-			return a.doctorMachines(cmd.Context(), machines, p, via, asJSON)
+			return a.doctorMachines(cmd.Context(), machines, hardware.DoctorOptions{Profile: p, Via: via, Version: version(), NoProbe: !probe}, asJSON)
 		}
 		findings, err := netem.Doctor(cmd.Context(), netem.DoctorOptions{Root: "/", Profile: p, Runner: netem.Exec{}})
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // doctorMachines is `rdmasim hw doctor MACHINE...`.
-func (a *app) doctorMachines(ctx context.Context, machines []string, p netem.Profile, via string, asJSON bool) error {
+func (a *app) doctorMachines(ctx context.Context, machines []string, o hardware.DoctorOptions, asJSON bool) error {
 	seen := map[string]bool{}
 	for _, m := range machines {
 		switch {
@@ -27,7 +27,7 @@ func (a *app) doctorMachines(ctx context.Context, machines []string, p netem.Pro
 	}
 	ctx, stop := a.interrupts(ctx, func() {})
 	defer stop()
-	x, err := hardware.Doctor(ctx, machines, p, via, version())
+	x, err := hardware.Doctor(ctx, machines, o)
 	if err != nil {
 		return runError(err)
 	}
@@ -52,7 +52,7 @@ func (a *app) doctorMachines(ctx context.Context, machines []string, p netem.Pro
 const widestMatrix = 24
 
 func printReach(w io.Writer, x *hardware.Examined) error {
-	n := len(x.Devices)
+	n := len(x.Reach)
 	if n < 2 || n > widestMatrix {
 		return nil
 	}

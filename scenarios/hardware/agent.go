@@ -31,6 +31,12 @@ func (r *remote) now() int64 { return time.Since(r.started).Nanoseconds() }
 // callTime is how long an answer of another agent may take.
 const callTime = 20 * time.Second
 
+// Told is an error that the coordinator was told of.
+type Told struct{ error }
+
+// Unwrap returns the error itself.
+func (t Told) Unwrap() error { return t.error }
+
 // Agent runs the hosts of a scenario that are devices of this machine, as the
 // coordinator at the other end says. log gets every command that changes the host.
 // It ends, and undoes what it has changed, when the coordinator closes or is
@@ -52,7 +58,9 @@ func agent(ctx context.Context, in io.Reader, out io.Writer, log io.Writer, vers
 	go func() {
 		err := r.serve(ctx, log, version)
 		if err != nil {
-			err = errors.Join(err, r.link.send(message{Kind: kindFailed, Err: err.Error()}))
+			if r.link.send(message{Kind: kindFailed, Err: err.Error()}) == nil {
+				err = Told{err}
+			}
 		}
 		ended <- err
 	}()
@@ -79,6 +87,7 @@ func (r *remote) serve(ctx context.Context, log io.Writer, version string) error
 	var w *world
 	var o Options
 	var x examined
+	defer func() { _ = x.close() }() // nothing of the host was changed
 	for {
 		var m message
 		ok := false
@@ -107,23 +116,8 @@ func (r *remote) serve(ctx context.Context, log io.Writer, version string) error
 			if err := r.link.send(message{Kind: kindReady}); err != nil {
 				return errors.Join(err, w.close())
 			}
-		case kindDoctor:
-			var err error
-			if m.Doctor == nil {
-				return errors.New("doctor without a profile")
-			}
-			if m.Doctor, err = x.examine(ctx, m.Doctor.Profile); err != nil {
-				return errors.Join(err, x.close())
-			}
-			defer func() { _ = x.close() }()
-			if err := r.link.send(message{Kind: kindDoctor, Doctor: m.Doctor}); err != nil {
-				return err
-			}
-		case kindReach:
-			if m.Reach == nil {
-				return errors.New("reach without a probe")
-			}
-			if err := r.link.send(message{Kind: kindReach, Reach: x.probe(ctx, m.Reach)}); err != nil {
+		case kindDoctor, kindReach:
+			if err := x.answer(ctx, r.link, m); err != nil {
 				return err
 			}
 		case kindStart:

@@ -103,6 +103,9 @@ func TestAgentTalk(t *testing.T) {
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"kind":"call","seq":3,"to":"h1","conn":{"load":0,"from":"h0","qpn":17,"addr":139637976727552,"rkey":8}}`))
 	f.Add([]byte(`{"kind":"rows","rows":{"flows":[{"ID":1}],"objects":["h0"]}}`))
+	f.Add([]byte(`{"kind":"alive","seq":3,"time_ns":5}`))
+	f.Add([]byte(`{"kind":"doctor","doctor":{"profile":"lossy","devices":[{"name":"rxe0","qpn":17,"mtu":3}]}}`))
+	f.Add([]byte(`{"kind":"reach","reach":{"device":"rxe0","targets":[{"qpn":17,"size":64,"tag":1}]}}`))
 	f.Add([]byte("Last login: Sun"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := parseMessage(b)

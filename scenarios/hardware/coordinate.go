@@ -171,6 +171,8 @@ func (c *coordinator) connect(ctx context.Context, via string, o Options) error 
 		if err := c.tell(i, message{Kind: kindPrepare, Scenario: string(yaml), Devices: a.devices, Poll: o.Poll}); err != nil {
 			return err
 		}
+	}
+	for i := range c.agents {
 		if _, err := c.expect(ctx, i, kindReady); err != nil {
 			return err
 		}

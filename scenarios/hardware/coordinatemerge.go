@@ -95,14 +95,14 @@ func (c *coordinator) merge(w *world, out *trace.Writer, res *scenarios.Result) 
 	return w.writeRest(out, list, deltas, file, res)
 }
 
-// drift says by how much the clock of an agent has moved since the start, where
-// that can be told.
+// drift says by how much the clock of an agent may have moved since the start,
+// where that can be told.
 func (a *agentEnd) drift() string {
 	o, ok := a.pulse.offset()
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("; at the end it had moved by %v, give or take %v", o.Ahead-a.offset.Ahead, o.Error+a.offset.Error)
+	return fmt.Sprintf("; until the end it moved by %v at most", (o.Ahead-a.offset.Ahead).Abs()+o.Error+a.offset.Error)
 }
 
 // rows adds the rows of an agent under the names and numbers of the run. Faults

@@ -25,8 +25,8 @@ const (
 // Examined are several machines as their doctors see them.
 type Examined struct {
 	Findings []netem.Finding `json:"findings"`
-	Devices  []string        `json:"devices"` // MACHINE/DEVICE
-	Reach    [][]Reach       `json:"reach"`   // from row to column
+	Devices  []string        `json:"devices,omitempty"` // MACHINE/DEVICE
+	Reach    [][]Reach       `json:"reach,omitempty"`   // from row to column
 }
 
 // shortProbe is the payload of a short message, in bytes.
@@ -43,16 +43,24 @@ type device struct {
 	errors map[int]string
 }
 
+// DoctorOptions say how several machines are examined.
+type DoctorOptions struct {
+	Profile netem.Profile
+	Via     string // command that starts an agent; {} is the machine
+	Version string // of this program
+	NoProbe bool   // send no messages
+}
+
 // Doctor examines several machines by an agent on each, compares them, and sends
 // messages between every pair of their devices. A machine from which nothing can
-// be had is a finding. version is that of this program. Nothing is changed.
-func Doctor(ctx context.Context, machines []string, profile netem.Profile, via, version string) (*Examined, error) {
+// be had is a finding. Nothing is changed.
+func Doctor(ctx context.Context, machines []string, o DoctorOptions) (*Examined, error) {
 	c := &coordinator{started: time.Now(), inbox: make(chan message, 1024), calls: map[uint64]call{}, lease: leaseTime, running: true}
 	for _, m := range machines {
 		c.agents = append(c.agents, &agentEnd{machine: m})
 	}
 	for i := range c.agents {
-		if err := c.start(ctx, i, via, nil); err != nil {
+		if err := c.start(ctx, i, o.Via, nil); err != nil {
 			c.lose(i, err)
 		}
 	}
@@ -60,15 +68,17 @@ func Doctor(ctx context.Context, machines []string, profile netem.Profile, via, 
 		if a.lost != nil {
 			continue
 		}
-		if err := c.greet(ctx, i, version); err != nil && a.lost == nil {
+		if err := c.greet(ctx, i, o.Version); err != nil && a.lost == nil {
 			c.lose(i, err)
 		}
 	}
 	x := &Examined{}
-	devices, kernels, err := c.examine(ctx, x, profile)
+	devices, kernels, err := c.examine(ctx, x, o.Profile)
 	if err == nil {
 		x.compare(devices, kernels)
-		err = c.probes(ctx, x, devices)
+		if !o.NoProbe {
+			err = c.probes(ctx, x, devices)
+		}
 	}
 	for _, a := range c.agents {
 		if a.lost != nil {
@@ -162,8 +172,9 @@ func (c *coordinator) probes(ctx context.Context, x *Examined, devices []*device
 		}
 		x.Reach = append(x.Reach, row)
 		for _, step := range []struct{ from, to Reach }{{ReachNone, ReachShort}, {ReachShort, ReachFull}} {
+			waiting := map[string]int{}
 			for range tries {
-				if err := c.round(ctx, devices, i, row, step.from, step.to); err != nil {
+				if err := c.round(ctx, devices, i, row, step.from, step.to, waiting); err != nil {
 					return err
 				}
 			}
@@ -178,15 +189,17 @@ func (c *coordinator) probes(ctx context.Context, x *Examined, devices []*device
 	return nil
 }
 
-// onItsWay is how long a message may be on its way.
-const onItsWay = time.Second
+// onItsWay is how long is waited for a message before it is sent again; one that
+// comes later still counts.
+const onItsWay = 400 * time.Millisecond
 
 // round sends one message from device i to each that its row has at from, and
-// moves those at which it arrives to the next step.
-func (c *coordinator) round(ctx context.Context, devices []*device, i int, row []Reach, from, to Reach) error {
+// moves those at which one arrives to the next step. waiting has the messages that
+// are on their way, with the number of their device.
+func (c *coordinator) round(ctx context.Context, devices []*device, i int, row []Reach, from, to Reach, waiting map[string]int) error {
 	d := devices[i]
 	q := &wireProbe{Device: d.Name}
-	waiting, agents := map[string]int{}, []int{}
+	agents := []int{}
 	for k, t := range devices {
 		if row[k] != from {
 			continue
@@ -217,7 +230,7 @@ func (c *coordinator) round(ctx context.Context, devices []*device, i int, row [
 			}
 		}
 	})
-	for deadline := c.now() + onItsWay; err == nil && len(waiting) > 0 && c.now() < deadline; {
+	for deadline := c.now() + onItsWay; err == nil && slices.Contains(row, from) && c.now() < deadline; {
 		err = c.ask(ctx, agents, message{Kind: kindReach, Reach: &wireProbe{}}, func(a int, m message) {
 			if m.Reach == nil {
 				return
@@ -230,7 +243,7 @@ func (c *coordinator) round(ctx context.Context, devices []*device, i int, row [
 				}
 			}
 		})
-		if len(waiting) > 0 {
+		if slices.Contains(row, from) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}

@@ -29,7 +29,7 @@ esac; done
 	fake(t, dir, "n3", answer("6.8"))
 	fake(t, dir, "rude", "read -r line; say '{\"kind\":\"failed\",\"err\":\"no sysfs\"}'; cat > /dev/null\n")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gone"), []byte("#!/bin/sh\necho no route to host >&2; exit 255\n"), 0o755))
-	x, err := Doctor(context.Background(), []string{"n1", "gone", "n2", "rude", "n3"}, netem.Lossy, dir+"/{}", "v1")
+	x, err := Doctor(context.Background(), []string{"n1", "gone", "n2", "rude", "n3"}, DoctorOptions{Profile: netem.Lossy, Via: dir + "/{}", Version: "v1"})
 	require.NoError(t, err)
 	find := func(id, where string) string {
 		for _, f := range x.Findings {

@@ -73,6 +73,23 @@ type prober struct {
 // examined is what an agent of a doctor keeps.
 type examined struct{ probers []*prober }
 
+// answer does what the coordinator of a doctor asks for.
+func (x *examined) answer(ctx context.Context, l *link, m message) error {
+	reply := message{Kind: m.Kind, Seq: m.Seq}
+	switch {
+	case m.Kind == kindReach && m.Reach != nil:
+		reply.Reach = x.probe(ctx, m.Reach)
+	case m.Kind == kindDoctor && m.Doctor != nil && x.probers == nil:
+		var err error
+		if reply.Doctor, err = x.examine(ctx, m.Doctor.Profile); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("a message %q without what it asks for, or again", m.Kind)
+	}
+	return l.send(reply)
+}
+
 // examine runs the doctor of this machine and opens its devices for probes.
 func (x *examined) examine(ctx context.Context, profile netem.Profile) (*wireDoctor, error) {
 	findings, err := netem.Doctor(ctx, netem.DoctorOptions{Root: "/", Profile: profile, Runner: netem.Exec{}})

@@ -180,6 +180,9 @@ func (s *said) add(line string) {
 	if s.open && s.to != nil {
 		fmt.Fprintf(s.to, "%s: %s\n", s.machine, line)
 	}
+	if s.open && strings.HasPrefix(line, "+ ") { // a command that it runs: no reason of an end
+		return
+	}
 	s.lines = append(s.lines, line)
 	if len(s.lines) > keptLines {
 		s.lines = s.lines[1:]

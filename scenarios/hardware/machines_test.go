@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestGuestMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: two emulated machines and their logins")
 	}
-	limit := 14 * time.Minute
+	limit := 25 * time.Minute // on a machine with much else to do
 	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
 	defer cancel()
 	log := testLog{t, new([]byte)}
@@ -60,7 +61,7 @@ func TestGuestMachines(t *testing.T) {
 // refused.
 func checkMachines(t *testing.T, share string, read func(string) string) {
 	require.Regexp(t, `rdmasim: b: its clock is within [\d.]+m?s`, read("pair.out"))
-	require.Regexp(t, `agrees: the clock of b is known within [\d.]+m?s: times of different machines compare no better; at the end it had moved by -?[\d.]+m?s, give or take [\d.]+m?s`, read("loss.out"))
+	require.Regexp(t, `agrees: the clock of b is known within [\d.]+m?s: times of different machines compare no better; until the end it moved by [\d.]+m?s at most`, read("loss.out"))
 	for name, want := range map[string]map[string]int{
 		"run-pair":   {"h1>h0 WRITE": 10, "h1>h0 SEND": 5, "h0>h1 SEND": 5},
 		"run-incast": {"h1>h0 WRITE": 10, "h2>h0 WRITE": 10},
@@ -89,7 +90,7 @@ func checkMachines(t *testing.T, share string, read func(string) string) {
 
 	require.Regexp(t, `(?m)\A.*nowhere: no agent answers \(exit status 255\): ssh: Could not resolve hostname nowhere.*\n\z`, read("nowhere.out"))
 	require.Regexp(t, `(?m)^.*b: rdmasim there is version "v0.0.1" and here "[^"]+": install the same on both; nothing was changed$`, read("version.out"))
-	require.Contains(t, read("device.out"), `host h1: there is no device "mlx5_0" on b; it has rxe0, rxe1`)
+	require.Equal(t, 1, strings.Count(read("device.out"), `b: host h1: there is no device "mlx5_0" on b; it has rxe0, rxe1`), "an error is told once")
 	for _, name := range []string{"nowhere", "version", "device"} {
 		require.NoDirExists(t, filepath.Join(share, "run-"+name))
 	}
@@ -98,20 +99,31 @@ func checkMachines(t *testing.T, share string, read func(string) string) {
 
 // checkBroken looks at runs that lost machine b in the middle.
 func checkBroken(t *testing.T, share string, read func(string) string) {
+	for _, name := range []string{"killed", "ssh", "cable", "coordinator"} {
+		require.Contains(t, read("during-"+name+".txt"), "netem", "%s: the fault was in place", name)
+		require.Equal(t, read("before.txt"), read("after-"+name+".txt"), "%s: something was left behind on b", name)
+		require.Empty(t, read("left-"+name+".txt"), "%s: a process was left behind on b", name)
+	}
+	require.NoDirExists(t, filepath.Join(share, "run-coordinator"))
 	for name, why := range map[string]string{
-		"killed": `the agent has ended \(exit status 255\)`,
+		"killed": `the agent has ended \(exit status \d+\)`,
 		"ssh":    `the agent has ended \(signal: killed\)`,
 		"cable":  `nothing was heard of the agent for 20s: the connection is lost`,
 	} {
-		require.Contains(t, read("during-"+name+".txt"), "netem", "%s: the fault was in place", name)
 		require.Equal(t, "3\n", read(name+".status"))
 		require.Regexp(t, `rdmasim: lost b: `+why, read(name+".out"))
 		run, err := trace.Open(filepath.Join(share, "run-"+name))
 		require.NoError(t, err)
 		require.True(t, run.Manifest.Partial)
+		done := 0
+		for f, err := range run.Flows() {
+			require.NoError(t, err)
+			if f.Src == "h0" && f.Status == trace.StatusSuccess {
+				done++
+			}
+		}
+		require.Positive(t, done, "%s: what a had sent by then is kept", name)
 		require.Regexp(t, regexp.MustCompile(`^lost b after [\d.]+m?s: `+why), run.Manifest.Reason)
-		require.Equal(t, read("before.txt"), read("after-"+name+".txt"), "%s: something was left behind on b", name)
-		require.Empty(t, read("left-"+name+".txt"), "%s: a process was left behind on b", name)
 	}
 }
 

@@ -83,6 +83,9 @@ func (im Image) runMachines(ctx context.Context, tmp, share string, j Job) (int,
 	if j.Machines > MaxMachines {
 		return 0, fmt.Errorf("%d machines: want 1 to %d", j.Machines, MaxMachines)
 	}
+	if j.Counted {
+		return 0, errors.New("the times of several machines that count instructions would drift apart")
+	}
 	programs, err := im.openSSH(ctx)
 	if err != nil {
 		return 0, err

@@ -4,7 +4,10 @@ bad=0
 fail() { bad=1; echo "guest: $*"; }
 now() { read up idle < /proc/uptime; echo "${up%.*}"; }
 printf 'Host c\n\tHostName b\n\tHostKeyAlias b\n' >> /root/.ssh/config
-state() { ssh b 'tc qdisc show; nft list ruleset; ip rule show; ip route show table all; ip -o link show'; }
+# What the script itself does on b shares one login.
+ssh -M -S /tmp/login -f -N b
+on_b() { ssh -S /tmp/login b "$@"; }
+state() { on_b 'tc qdisc show; nft list ruleset; ip rule show; ip route show table all; ip -o link show'; }
 # expect STATUS NAME COMMAND...
 expect() {
 	want=$1 name=$2; shift 2
@@ -24,7 +27,7 @@ state > after-loss.txt
 
 expect 2 nowhere rdmasim hw run /t/machines-loss.yaml --host h0=a/rxe0 --host h1=nowhere/rxe0 --out run-nowhere
 printf '#!/bin/sh\nexec rdmasim hw agent\n' > /agent-a
-ssh b '/bb/cat > /agent-b' <<'END'
+on_b '/bb/cat > /agent-b' <<'END'
 #!/bin/sh
 echo '{"kind":"hello","version":"v0.0.1"}'
 /bb/cat > /dev/null
@@ -41,9 +44,10 @@ broken() {
 	pid=$!
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		sleep 1
-		ssh b tc qdisc show > during-$name.txt
+		on_b tc qdisc show > during-$name.txt
 		grep -q netem during-$name.txt && break
 	done
+	sleep 4
 	"$@"
 	wait $pid
 	echo $? > $name.status
@@ -53,15 +57,17 @@ broken() {
 		cmp -s before.txt after-$name.txt && break
 		sleep 2
 	done
-	ssh b sh /t/machines-procs.sh '"*rdmasim hw [ag]*"' > left-$name.txt
+	on_b sh /t/machines-procs.sh '"*rdmasim hw [ag]*"' > left-$name.txt
 	echo "guest: $name took $(($(now) - begin)) s"
 }
-broken killed ssh b sh /t/machines-procs.sh '"rdmasim hw agent *"' 9
+broken killed on_b sh /t/machines-procs.sh '"rdmasim hw agent *"' 9
 broken ssh sh /t/machines-procs.sh 'ssh *b rdmasim hw agent *' 9
+coordinator_dies() { kill -9 $pid; }
+broken coordinator coordinator_dies
 broken cable ip link set mgmt0 down
 
 expect 0 doctor rdmasim hw doctor a b --profile lossy
-ssh b 'ip link set roce1 mtu 900'
-ssh b 'nft add table netdev t; nft add chain netdev t c "{ type filter hook ingress device roce0 priority 0; }"; nft add rule netdev t c ip saddr 10.7.0.1 udp dport 4791 drop; nft add rule netdev t c ip saddr 10.7.0.2 ip length 600-9000 drop'
+on_b 'ip link set roce1 mtu 900'
+on_b 'nft add table netdev t; nft add chain netdev t c "{ type filter hook ingress device roce0 priority 0; }"; nft add rule netdev t c ip saddr 10.7.0.1 udp dport 4791 drop; nft add rule netdev t c ip saddr 10.7.0.2 ip length 600-9000 drop'
 expect 1 ill rdmasim hw doctor a b nowhere --profile lossy --json
 exit $bad
