@@ -164,6 +164,7 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 	}
 	if !duplicate {
 		q.epsn = a.last + 1
+		q.msgStart = q.epsn
 		q.msn = (q.msn + 1) & psnMask
 		q.unacked = 0
 	}
