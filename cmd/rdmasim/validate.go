@@ -12,6 +12,7 @@ import (
 
 	drawing "rdmasim/reports/figure"
 	"rdmasim/scenarios/validation"
+	"rdmasim/sim/trace"
 )
 
 // validateFlags are the flags of `rdmasim validate`.
@@ -76,8 +77,8 @@ func (a *app) validate(ctx context.Context, f *validateFlags) error {
 		return inputError(fmt.Errorf("--workers %d: want 0 (one per core) to %d", f.workers, maxWorkers))
 	}
 	if f.out != "" {
-		if left, err := os.ReadDir(f.out); err == nil && len(left) > 0 {
-			return inputError(fmt.Errorf("--out %s: has something in it: want a new directory", f.out))
+		if err := trace.CheckNew(f.out); err != nil {
+			return inputError(fmt.Errorf("--out %w", err))
 		}
 	}
 	for _, id := range f.only {
