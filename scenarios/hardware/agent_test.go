@@ -63,7 +63,7 @@ func TestPlaces(t *testing.T) {
 	c, err := newCoordinator(spec, []Place{{"h0", "a", "rxe0"}, {"h1", "a", "rxe1"}})
 	require.NoError(t, err)
 	require.Len(t, c.agents, 1, "one agent per machine")
-	for via, want := range map[string]string{"": "--via is empty", "/does/not/exist {}": "no such file", "echo hello": "not a message of an agent", "true": "has ended"} {
+	for via, want := range map[string]string{"": "--via is empty", "/does/not/exist {}": "no such file", "echo hello": "not a message of an agent", "true": "no agent answers"} {
 		_, err := RunRemote(context.Background(), spec, Options{Out: t.TempDir() + "/run"}, []Place{{"h0", "a", "rxe0"}, {"h1", "b", "rxe1"}}, via)
 		require.ErrorContains(t, err, want, via)
 	}
@@ -76,7 +76,7 @@ func TestAgentTalk(t *testing.T) {
 	out, fromAgent := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- Agent(context.Background(), toAgent, fromAgent, io.Discard, "v1") }()
-	l := newLink(out, in)
+	l := newLink(out, in, nil)
 	hello := <-l.in
 	require.Equal(t, kindHello, hello.Kind)
 	require.Equal(t, "v1", hello.Version)
@@ -109,7 +109,7 @@ func FuzzMessage(f *testing.F) {
 		if err == nil && m.Kind == "" {
 			t.Fatal("a message without a kind")
 		}
-		l := newLink(bytes.NewReader(append(b, '\n')), io.Discard)
+		l := newLink(bytes.NewReader(append(b, '\n')), io.Discard, nil)
 		for range l.in {
 		}
 	})

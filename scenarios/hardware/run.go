@@ -144,6 +144,7 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 	if err = w.refuse(devices); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
+	w.collect = withoutCollector()
 	return w, nil
 }
 
@@ -245,10 +246,7 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 			channels = append(channels, e.ch)
 		}
 	}
-	if o.Poll {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-	}
+	defer w.settle(o.Poll)()
 	for w.err == nil {
 		now := w.clock.now()
 		switch {

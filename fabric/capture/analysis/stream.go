@@ -38,6 +38,7 @@ type stream struct {
 	rtt       spread
 	fate      fate // of the last answer that asked for something again
 	lastSent  sim.Time
+	asked     uint64 // index of the last packet that asked for something again
 	lastAgain uint64 // number of the last retransmission, if the run goes on
 	running   bool   // a retransmission is going on
 	restarts  uint64 // runs of retransmissions so far
@@ -53,6 +54,7 @@ type stream struct {
 
 	// Of the responder, where its answers were first seen.
 	answers answerStat
+	bare    bareCNPs
 	cnp     pace
 }
 
@@ -89,6 +91,7 @@ type answerStat struct {
 // view is a stream at one interface.
 type view struct {
 	iface    int
+	arrives  bool // packets come in at the interface, as the capture says
 	requests sequence
 	counts   viewCounts
 	got      receiver
@@ -213,6 +216,14 @@ func (r *receiver) take(number, n uint64, payload int, first bool) {
 		}
 	default:
 		r.discarded++
+	}
+}
+
+// stretch takes it that the last request took more numbers than was known: a
+// READ, of which the path MTU or the length was not.
+func (r *receiver) stretch(was, next uint64) {
+	if r.begun && r.next == was {
+		r.next = next
 	}
 }
 
