@@ -181,6 +181,9 @@ func (r *Row) normalise(lines []line) {
 	case metric.BitsPerS:
 		r.Unit, factor = unitShare, func(l line) float64 { return 1 / l.rate }
 	case metric.Seconds:
+		if r.Name == "pfc.storm_threshold_s" { // a setting of the report
+			return
+		}
 		r.Unit, factor = unitLineBytes, func(l line) float64 { return l.rate / 8 }
 	}
 	for i, v := range r.Values {

@@ -114,6 +114,7 @@ func newHWRun(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`HOST=MACHINE/DEVICE`: a host is a device of another machine, on which an agent is started (repeatable)")
 	cmd.Flags().StringVar(&via, "via", hardware.DefaultVia, "`COMMAND` that starts an agent, without a shell; {} is the machine")
 	cmd.Flags().BoolVar(&o.Poll, "poll", false, "spin on the completion queues instead of waiting for events")
+	cmd.Flags().BoolVar(&o.Optional, "optional-counters", false, "switch on the counters that devices only have on request, and those per type of queue pair, for this run")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print every command that would change this host, and change nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spec, err := a.load(args[0], f.settings())
@@ -135,8 +136,8 @@ func newHWRun(a *app) *cobra.Command {
 			}
 			places = append(places, p)
 		}
-		if len(places) > 0 && len(o.Devices) > 0 {
-			return inputError(errors.New("--host and --device: give one of both"))
+		if len(places) > 0 && (len(o.Devices) > 0 || o.Optional) {
+			return inputError(errors.New("--host goes with neither --device nor --optional-counters: give one of them"))
 		}
 		return a.runHardware(cmd.Context(), spec, f, o, func(ctx context.Context) (*scenarios.Result, error) {
 			if len(places) > 0 {

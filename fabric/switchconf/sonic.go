@@ -93,6 +93,7 @@ func ReadSONiC(files []File, o Options) (*Import, error) {
 const (
 	maxEntries = 1 << 17 // of a table
 	maxThings  = 4096    // ports, profiles, maps of a kind
+	maxName    = 200     // letters; SONiC's YANG models have up to 128
 )
 
 // sonicReader fills a Switch from tables.

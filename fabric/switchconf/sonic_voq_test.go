@@ -68,6 +68,7 @@ func TestNotQuiteJSON(t *testing.T) {
 		`{"PORT": {"Ethernet0": {"lanes": [1,]}}}`: "']' after a comma",
 		"\xff\xfe{\x00}\x00":                       "UTF-16",
 		`{"QUEUE": {"Ethernet0-Ethernet8|3": {}}}`: "a range of ports: want each port of it, such as Ethernet0,Ethernet8",
+		`{"BUFFER_POOL": {"` + strings.Repeat("p", 201) + `": {"type": "both", "mode": "static", "size": "1"}}}`: "want a name of up to 200 letters",
 	} {
 		_, err := switchconf.ReadSONiC([]switchconf.File{text(in)}, switchconf.Options{})
 		assert.ErrorContains(t, err, want)

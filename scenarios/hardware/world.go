@@ -214,7 +214,8 @@ type world struct {
 	faults   []*injection
 	injector *injector // nil without faults
 	poller   []trace.Poller
-	collect  func() // lets the garbage collector run again; nil = it does
+	missing  []trace.Missing // counters that the devices do not have
+	collect  func()          // lets the garbage collector run again; nil = it does
 }
 
 // checkPath refuses traffic within one device: it is looped back inside and

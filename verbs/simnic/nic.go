@@ -67,7 +67,8 @@ type NIC struct {
 	coreAt      sim.Time // the host's core is busy until then
 	heardAt     sim.Time // the host hears of completions
 	deliveries  []delivery
-	delivered   int   // of deliveries
+	delivered   int // of deliveries
+	windows     []*window
 	regions     []*mr // by key
 	keys        int
 	nextAddr    uint64
