@@ -5,10 +5,12 @@ import (
 	"io"
 
 	"rdmasim/fabric/switchconf"
+	"rdmasim/reports"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/validation"
 	"rdmasim/sim"
+	"rdmasim/sim/trace"
 )
 
 // product is everything that the commands ask of the packages below, one
@@ -28,10 +30,10 @@ type product struct {
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
 	// why says why a run, or one message of it, is slow.
-	why func(w io.Writer, dir string, one bool, id uint64) error
+	why func(w io.Writer, dir string, one bool, which *trace.Message) error
 	// compare draws the comparison of several runs into out and returns it as
 	// text with the path of its page.
-	compare func(dirs []string, out string) (text, page string, err error)
+	compare func(dirs []string, out string, o reports.Options) (text, page string, err error)
 	// metrics reads metrics.json of a run directory.
 	metrics func(dir string) (*metric.Metrics, error)
 	// library lists the scenarios that come with the program, in order.

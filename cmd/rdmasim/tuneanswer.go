@@ -15,7 +15,7 @@ import (
 // tuneAnswer prints what a search found, in a few lines.
 func (a *app) tuneAnswer(t *tune.Tuning, r *tuning.Result, file, dir string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d runs on %s, %d points, %d baselines\n\n", r.Name, r.Budget.RunsDone, plural(len(r.Workloads), "workload"), len(r.Points), usable(r))
+	fmt.Fprintf(&b, "%s: %s on %s, %s, %s\n\n", r.Name, metric.Counted(r.Budget.RunsDone, "run"), metric.Counted(len(r.Workloads), "workload"), metric.Counted(len(r.Points), "point"), metric.Counted(usable(r), "baseline"))
 	best := r.Best()
 	switch {
 	case r.Winner != nil:

@@ -55,6 +55,11 @@ func (n *NIC) onUnreliable(port int, m *packet.Packet) {
 		if gap {
 			n.stat.early++
 		}
+		if f := q.full; f != nil && f.srq != nil && f.hasRecv && (gap || first) {
+			// The message that a receive of a shared queue was taken for has
+			// broken off: InfiniBand Architecture, volume 1, section 11.6.2.
+			n.endReceive(q, verbs.StatusRemoteAborted)
+		}
 		if first {
 			q.receives = true
 		} else if gap {
