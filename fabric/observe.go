@@ -180,7 +180,9 @@ func (s *Switch) ResetStat(now sim.Time) {
 			g.level.reset(now)
 			g.max, g.maxHead = g.Ingress, g.Headroom
 			g.closestUse, g.closestLimit, g.leastLimit = 0, 0, 0
-			k.maxShared, k.maxQueue, k.sentBefore, k.wredDrops = 0, 0, k.sent, [3]uint64{}
+			if f := k.managed; f != nil {
+				f.maxShared, f.maxQueue, f.sentBefore, f.wredDrops = 0, 0, f.sent, [3]uint64{}
+			}
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 type EgressQueue struct {
 	fifo      fifo
 	Bytes     int64
-	Eligible  uint64 // ECT frames that left while marking was on
-	ecn       ECNConfig
+	Eligible  uint64     // ECT frames that left while marking was on
+	ecn       *ECNConfig // ports that mark alike share it
 	level     followed
 	Marked    uint64
 	Deficit   int64

@@ -12,6 +12,7 @@ import (
 	"rdmasim/reports/figure"
 	"rdmasim/reports/metric"
 	"rdmasim/reports/page"
+	"rdmasim/sim/trace"
 )
 
 // Comparison is what is alike and what differs between runs. The first run is
@@ -41,13 +42,15 @@ type Setting struct {
 
 // Compare reads two or more run directories and writes index.html, compare.txt
 // and the overlaid figures into the directory out, which is made if need be.
-func Compare(dirs []string, out string) (*Comparison, error) {
+func Compare(dirs []string, out string, o Options) (*Comparison, error) {
 	if len(dirs) < 2 {
 		return nil, fmt.Errorf("a comparison needs at least two run directories: %d given", len(dirs))
 	}
 	c := &Comparison{}
 	var facts []facts
 	var digests []figure.Digest
+	var lines []line
+	runs := make([]*trace.Run, len(dirs))
 	configs := make([]map[string]string, len(dirs))
 	values := map[string][]*float64{}
 	for i, dir := range dirs {
@@ -56,6 +59,14 @@ func Compare(dirs []string, out string) (*Comparison, error) {
 			return nil, err
 		}
 		c.Runs = append(c.Runs, RunName{Label: r.Manifest.Name, Dir: dir})
+		if o.LineRate {
+			l, err := lineRate(r)
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, l)
+		}
+		runs[i] = r.Run
 		facts = append(facts, factsOf(r))
 		digests = append(digests, figure.NewDigest(r, ""))
 		configs[i] = flatten(r.Resolved)
@@ -77,7 +88,12 @@ func Compare(dirs []string, out string) (*Comparison, error) {
 		}
 	}
 	c.Config = differences(configs)
-	c.Notes = c.notes(facts)
+	if o.LineRate {
+		if err := c.normalise(runs, lines, digests); err != nil {
+			return nil, err
+		}
+	}
+	c.Notes = append(c.Notes, c.notes(facts)...)
 	c.Figures = figure.Overlay(digests)
 	return c, c.write(out)
 }
@@ -135,7 +151,7 @@ func (r *Row) Value(i int) string {
 	if r.Values[i] == nil {
 		return "not measured"
 	}
-	return metric.Format(*r.Values[i], r.Unit)
+	return r.format(*r.Values[i])
 }
 
 // Change prints how far run i is from the first, in per cent.

@@ -28,7 +28,7 @@ func makeRuns(t *testing.T, options ...reporttest.Options) []string {
 func compare(t *testing.T, dirs []string) (*Comparison, string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	c, err := Compare(dirs, out)
+	c, err := Compare(dirs, out, Options{})
 	require.NoError(t, err)
 	p, err := os.ReadFile(filepath.Join(out, "index.html"))
 	require.NoError(t, err)
@@ -123,9 +123,9 @@ func TestManyRunsAreTold(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	_, err := Compare([]string{"one"}, out)
+	_, err := Compare([]string{"one"}, out, Options{})
 	require.ErrorContains(t, err, "at least two run directories: 1 given")
-	_, err = Compare([]string{t.TempDir(), t.TempDir()}, out)
+	_, err = Compare([]string{t.TempDir(), t.TempDir()}, out, Options{})
 	require.ErrorContains(t, err, "is not a run directory")
 	require.NoDirExists(t, out, "nothing is left behind")
 }

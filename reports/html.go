@@ -49,7 +49,7 @@ func (c *Comparison) html() ([]byte, error) {
 	}
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
-		x := row{Name: m.Name, Doc: m.Doc, First: m.Value(0)}
+		x := row{Name: m.Name, Doc: m.describe(), First: m.Value(0)}
 		for k := 1; k < len(m.Values); k++ {
 			x.Others = append(x.Others, cell{m.Value(k), m.Change(k)})
 		}

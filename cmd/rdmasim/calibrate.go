@@ -23,7 +23,7 @@ import (
 type calibrateFlags struct {
 	fit, out, scenario string
 	predict            []string
-	json, quiet        bool
+	json, quiet, save  bool
 }
 
 const calibrateLong = `Fit the simulated NIC and links to a measured run.
@@ -59,6 +59,7 @@ func newCalibrate(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.predict, "predict", nil, "try the result on another run `DIR` (repeatable)")
 	cmd.Flags().StringVar(&f.out, "out", "", "write the part of a scenario to `FILE` instead of printing it")
 	cmd.Flags().StringVar(&f.scenario, "scenario", "", "simulate `SCENARIO` instead of that in RUN: its traffic must be the same")
+	cmd.Flags().BoolVar(&f.save, "save", false, "keep the values in RUN and in the runs of --predict, as calibration.json, for compare --normalise line-rate")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print everything as JSON")
 	return cmd
@@ -128,6 +129,13 @@ func (a *app) calibrate(ctx context.Context, dir string, f *calibrateFlags) erro
 			return runError(err)
 		}
 	}
+	if f.save {
+		for _, r := range append([]*trace.Run{run}, others...) {
+			if err := saveCalibration(r, res); err != nil {
+				return runError(err)
+			}
+		}
+	}
 	if f.json {
 		enc := json.NewEncoder(a.stdout)
 		enc.SetIndent("", "  ")
@@ -137,6 +145,21 @@ func (a *app) calibrate(ctx context.Context, dir string, f *calibrateFlags) erro
 		fmt.Fprint(a.stdout, res.YAML(), "\n")
 	}
 	return runError(printCalibration(a.stdout, out))
+}
+
+// saveCalibration writes what was fitted into a run.
+func saveCalibration(r *trace.Run, res *calibrate.Result) error {
+	c := trace.Calibration{Values: []trace.CalibratedValue{}}
+	for _, p := range res.Params {
+		if p.Known {
+			c.Values = append(c.Values, trace.CalibratedValue{Name: p.Param.Name, Value: p.Value, Low: p.Low, High: p.High})
+		}
+	}
+	b, err := trace.EncodeJSON(c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.Path(trace.FileCalibration), b, 0o644) //nolint:gosec // as all files of a run
 }
 
 // calibrateError tells what is wrong with the run from what went wrong here.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rdmasim/fabric/switchconf"
+	"rdmasim/reports"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/sim"
@@ -60,7 +61,7 @@ func (f *fakeProduct) product() product {
 			f.drawn = append(f.drawn, dir)
 			return filepath.Join(dir, "report", "index.html"), nil
 		},
-		compare: func(dirs []string, out string) (string, string, error) {
+		compare: func(dirs []string, out string, _ reports.Options) (string, string, error) {
 			return "of " + strings.Join(dirs, "+") + "\n", filepath.Join(out, "index.html"), nil
 		},
 		lint:    func(*scenarios.Spec) []switchconf.Finding { return nil },

@@ -114,6 +114,7 @@ func newHWRun(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`HOST=MACHINE/DEVICE`: a host is a device of another machine, on which an agent is started (repeatable)")
 	cmd.Flags().StringVar(&via, "via", hardware.DefaultVia, "`COMMAND` that starts an agent, without a shell; {} is the machine")
 	cmd.Flags().BoolVar(&o.Poll, "poll", false, "spin on the completion queues instead of waiting for events")
+	cmd.Flags().BoolVar(&o.Optional, "optional-counters", false, "switch on the counters that devices only have on request, and those per type of queue pair, for this run")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print every command that would change this host, and change nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spec, err := a.load(args[0], f.settings())
@@ -135,8 +136,8 @@ func newHWRun(a *app) *cobra.Command {
 			}
 			places = append(places, p)
 		}
-		if len(places) > 0 && len(o.Devices) > 0 {
-			return inputError(errors.New("--host and --device: give one of both"))
+		if len(places) > 0 && (len(o.Devices) > 0 || o.Optional) {
+			return inputError(errors.New("--host goes with neither --device nor --optional-counters: give one of them"))
 		}
 		return a.runHardware(cmd.Context(), spec, f, o, func(ctx context.Context) (*scenarios.Result, error) {
 			if len(places) > 0 {
@@ -232,7 +233,8 @@ The image is built once from Debian packages and cached.`
 func newHWVM(a *app) *cobra.Command {
 	var script, share string
 	var timeout time.Duration
-	var install bool
+	var install, counted bool
+	var machines int
 	cmd := &cobra.Command{
 		Use:     "vm",
 		Short:   "Boot a machine with two Soft-RoCE devices and run a script there",
@@ -243,8 +245,16 @@ func newHWVM(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&script, "script", "rdmasim hw devices", "`COMMANDS` that the guest runs as root, in the shared folder")
 	cmd.Flags().StringVar(&share, "share", "", "`DIR` of this host that is /share in the guest; nothing leaves it otherwise")
 	cmd.Flags().DurationVar(&timeout, "timeout", 200*time.Second, "give up after this `TIME`")
+	cmd.Flags().BoolVar(&counted, "counted-time", false, "the guest's clock counts its instructions, 2 ns each: what it measures does not depend on the load of this host")
 	cmd.Flags().BoolVar(&install, "install", false, "install missing Debian packages first (root)")
+	cmd.Flags().IntVar(&machines, "machines", 1, "`N` machines with two devices each; the script runs on a, which reaches b, c and d by ssh")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if machines < 1 || machines > guest.MaxMachines {
+			return inputError(fmt.Errorf("--machines %d: want 1 to %d", machines, guest.MaxMachines))
+		}
+		if machines > 1 && counted {
+			return inputError(errors.New("--machines and --counted-time: the times of several machines would drift apart"))
+		}
 		ctx, stop := a.interrupts(cmd.Context(), func() {})
 		defer stop()
 		if install {
@@ -269,7 +279,7 @@ func newHWVM(a *app) *cobra.Command {
 				return inputError(err)
 			}
 		}
-		code, err := im.Run(ctx, guest.Job{Script: script, Programs: map[string]string{"usr/bin/rdmasim": self}, Share: share, Console: a.stdout, Timeout: timeout})
+		code, err := im.Run(ctx, guest.Job{Script: script, Programs: map[string]string{"usr/bin/rdmasim": self}, Share: share, Console: a.stdout, Timeout: timeout, Machines: machines, Counted: counted})
 		if err != nil {
 			return runError(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"rdmasim/fabric/switchconf"
+	"rdmasim/reports"
 	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/validation"
@@ -31,7 +32,7 @@ type product struct {
 	why func(w io.Writer, dir string, one bool, id uint64) error
 	// compare draws the comparison of several runs into out and returns it as
 	// text with the path of its page.
-	compare func(dirs []string, out string) (text, page string, err error)
+	compare func(dirs []string, out string, o reports.Options) (text, page string, err error)
 	// metrics reads metrics.json of a run directory.
 	metrics func(dir string) (*metric.Metrics, error)
 	// library lists the scenarios that come with the program, in order.

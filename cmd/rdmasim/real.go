@@ -159,8 +159,8 @@ func realPage(dir string) (string, error) {
 }
 
 // realCompare draws the comparison of runs.
-func realCompare(dirs []string, out string) (text, path string, err error) {
-	c, err := reports.Compare(dirs, out)
+func realCompare(dirs []string, out string, o reports.Options) (text, path string, err error) {
+	c, err := reports.Compare(dirs, out, o)
 	if err != nil {
 		return "", "", err
 	}

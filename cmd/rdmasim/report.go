@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"rdmasim/reports"
 )
 
 func newReport(a *app) *cobra.Command {
@@ -26,14 +28,21 @@ func newReport(a *app) *cobra.Command {
 }
 
 func newCompare(a *app) *cobra.Command {
-	out := ""
+	var out, normalise string
 	cmd := &cobra.Command{
 		Use:   "compare DIR DIR...",
 		Short: "Compare two or more runs: metrics side by side, figures overlaid",
 		Long: `Compare two or more runs: differences of their metrics, and their figures laid
 over each other, as one page. The first run is the one that the others are
-compared with.`,
-		Example: "  rdmasim compare runs/dcqcn runs/swift --out runs/dcqcn-swift",
+compared with.
+
+With --normalise line-rate, rates are shares of the line rate of each run, and
+times the bytes that a link of that rate carries in them, so that a run on slow or
+emulated NICs and a simulation can lie on one another. The line rate is the one
+that "rdmasim calibrate --save" has found, or else that of the hosts' links. A run on
+hardware has no ideal times: its slowdowns are against those of a simulated run of
+the same line rate.`,
+		Example: "  rdmasim compare runs/dcqcn runs/swift --out runs/dcqcn-swift\n  rdmasim compare runs/measured runs/simulated --normalise line-rate",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return fmt.Errorf("compare: want two or more run directories, not %d: usage: %s", len(args), cmd.UseLine())
@@ -41,7 +50,10 @@ compared with.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			text, page, err := a.compare(args, out)
+			if normalise != "" && normalise != "line-rate" {
+				return inputError(fmt.Errorf("--normalise %s: want line-rate", normalise))
+			}
+			text, page, err := a.compare(args, out, reports.Options{LineRate: normalise != ""})
 			if err != nil {
 				return inputError(err)
 			}
@@ -50,5 +62,6 @@ compared with.`,
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "compare", "directory `DIR` of the comparison")
+	cmd.Flags().StringVar(&normalise, "normalise", "", "`WHAT`: line-rate makes rates and times relative to the line rate of each run")
 	return cmd
 }

@@ -20,6 +20,7 @@ type Device struct {
 	Software bool
 	NUMA     int // node, -1 = none or unknown
 	Ports    []Port
+	Optional Optional `json:"-"` // counters, where they were asked for
 }
 
 // Offloaded reports whether the device bypasses the kernel's queues.

@@ -133,13 +133,6 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-func TestCPUSet(t *testing.T) {
-	require.Equal(t, map[int]bool{0: true, 1: true, 2: true, 8: true}, cpuSet("0-2,8"))
-	for _, bad := range []string{"", "x", "3-1", "-1", "0-99999999"} {
-		require.Empty(t, cpuSet(bad), bad)
-	}
-}
-
 func FuzzPCIe(f *testing.F) {
 	f.Add(pciConfig("relaxed=on read=4096"))
 	f.Add(make([]byte, 64))

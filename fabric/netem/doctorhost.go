@@ -90,31 +90,24 @@ const local = 10
 // numa compares the node of a device with the processors that this process may
 // run on.
 func (d *doctor) numa(dev *Device) {
-	if dev.NUMA < 0 {
+	n := ReadNear(d.root, dev)
+	if n.Node < 0 {
 		return
 	}
-	node := "node" + strconv.Itoa(dev.NUMA)
-	cpus := value(d.path("sys/devices/system/node", node), "cpulist")
-	pin := fmt.Sprintf("numactl --cpunodebind=%d --membind=%d", dev.NUMA, dev.NUMA)
-	near := cpuSet(cpus)
-	allowed := cpuSet(d.statusField("Cpus_allowed_list"))
-	if len(near) == 0 || len(allowed) == 0 {
-		d.add("numa", Note, dev.Name, fmt.Sprintf("on NUMA node %d, CPUs %s", dev.NUMA, orWord(cpus)), "pin pollers and memory there: "+pin)
+	cpus := ListCPUs(n.CPUs)
+	pin := fmt.Sprintf("numactl --cpunodebind=%d --membind=%d", n.Node, n.Node)
+	if len(n.CPUs) == 0 || len(n.Allowed) == 0 {
+		d.add("numa", Note, dev.Name, fmt.Sprintf("on NUMA node %d, CPUs %s", n.Node, orWord(cpus)), "pin pollers and memory there: "+pin)
 		return
 	}
-	inside := 0
-	for c := range allowed {
-		if near[c] {
-			inside++
-		}
-	}
+	inside := len(n.Usable())
 	switch {
 	case inside == 0:
-		d.add("numa", Warning, dev.Name, fmt.Sprintf("on NUMA node %d (CPUs %s), and this process may not run there: every completion crosses to another node%s", dev.NUMA, cpus, d.distance(dev.NUMA)), pin)
-	case inside < len(allowed):
-		d.add("numa", Note, dev.Name, fmt.Sprintf("on NUMA node %d, CPUs %s; this process may also run elsewhere%s", dev.NUMA, cpus, d.distance(dev.NUMA)), "pin pollers and memory there: "+pin)
+		d.add("numa", Warning, dev.Name, fmt.Sprintf("on NUMA node %d (CPUs %s), and this process may not run there: every completion crosses to another node%s", n.Node, cpus, d.distance(n.Node)), pin)
+	case inside < len(n.Allowed):
+		d.add("numa", Note, dev.Name, fmt.Sprintf("on NUMA node %d, CPUs %s; this process may also run elsewhere%s", n.Node, cpus, d.distance(n.Node)), "pin pollers and memory there: "+pin)
 	default:
-		d.add("numa", Good, dev.Name, fmt.Sprintf("on NUMA node %d, as all processors of this process", dev.NUMA), "")
+		d.add("numa", Good, dev.Name, fmt.Sprintf("on NUMA node %d, as all processors of this process", n.Node), "")
 	}
 }
 
@@ -130,40 +123,4 @@ func (d *doctor) distance(node int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (distance up to %d, itself %d)", far, local)
-}
-
-func (d *doctor) statusField(name string) string {
-	b, err := os.ReadFile(d.path("proc/self/status"))
-	if err != nil {
-		return ""
-	}
-	for _, line := range strings.Split(string(b), "\n") {
-		if v, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
-}
-
-// maxCPU bounds the numbers in a list of processors.
-const maxCPU = 1 << 16
-
-// cpuSet reads a list such as 0-3,8; nothing where it cannot be read.
-func cpuSet(s string) map[int]bool {
-	set := map[int]bool{}
-	for _, part := range strings.Split(strings.TrimSpace(s), ",") {
-		a, b, isRange := strings.Cut(part, "-")
-		from, err := strconv.Atoi(a)
-		to := from
-		if isRange && err == nil {
-			to, err = strconv.Atoi(b)
-		}
-		if err != nil || from < 0 || to < from || to >= maxCPU {
-			return nil
-		}
-		for c := from; c <= to; c++ {
-			set[c] = true
-		}
-	}
-	return set
 }

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"rdmasim/sim/trace"
 )
@@ -17,6 +18,7 @@ type Digest struct {
 	Queue         []float32 // longest queue, bytes
 	Paused        []float32 // how many priorities of ports were paused, averaged over a column
 	CNPs          []float32 // per second
+	Line          float64   // rate to which Normalise has scaled it, bit/s; 0 = not normalised
 }
 
 // NewDigest takes what overlays need out of a run.
@@ -55,13 +57,14 @@ func Overlay(list []Digest) []Figure {
 		note = fmt.Sprintf(" Only the first %d of %d runs are drawn.", maxNamed, len(list))
 		list = list[:maxNamed]
 	}
+	u := unitsOf(list)
 	figures := []Figure{
-		overlayCDF("fct_cdf", "flow completion time", timeScales, Seconds, list, func(d *Digest) []float64 { return d.FCT }),
+		overlayCDF("fct_cdf", "flow completion time"+u.times1, u.times, u.printTime, list, func(d *Digest) []float64 { return d.FCT }),
 		overlayCDF("slowdown_cdf", "slowdown", []scale{plainScale}, Number, list, func(d *Digest) []float64 { return d.Slowdown }),
-		overlayTime("goodput", "total goodput", rateScales, Bitrate, list, func(d *Digest) []float32 { return d.Goodput }),
-		overlayTime("queue", "longest queue", byteScales, Size, list, func(d *Digest) []float32 { return d.Queue }),
-		overlayTime("cnp", "CNPs", ppsScales, PacketRate, list, func(d *Digest) []float32 { return d.CNPs }),
-		overlayTime("paused", "paused priorities of ports", []scale{plainScale}, Number, list, func(d *Digest) []float32 { return d.Paused }),
+		overlayTime("goodput", "total goodput", u.rates1, u.rates, u.printRate, list, func(d *Digest) []float32 { return d.Goodput }),
+		overlayTime("queue", "longest queue", "", byteScales, Size, list, func(d *Digest) []float32 { return d.Queue }),
+		overlayTime("cnp", "CNPs", "", u.cnps, u.printCNPs, list, func(d *Digest) []float32 { return d.CNPs }),
+		overlayTime("paused", "paused priorities of ports", "", []scale{plainScale}, Number, list, func(d *Digest) []float32 { return d.Paused }),
 	}
 	for i := range figures {
 		if len(figures[i].Panels) > 0 {
@@ -76,10 +79,12 @@ func overlayCDF(name, what string, scales []scale, print func(float64) string, l
 	p := newPlot()
 	panel := Panel{Plot: p, Height: 270}
 	lo, hi := 0.0, 0.0
+	var missing []string
 	p.Add(grid{x: true, y: true})
 	for i := range list {
 		s := get(&list[i])
 		if len(s) == 0 {
+			missing = append(missing, list[i].Label)
 			continue
 		}
 		if hi == 0 {
@@ -95,38 +100,59 @@ func overlayCDF(name, what string, scales []scale, print func(float64) string, l
 	}
 	cdfAxes(p, lo, hi, cdfText{axis: what, scales: scales})
 	f.Panels = []Panel{panel}
-	f.Caption = "Farther left is better: a larger share of the messages took less."
+	f.Caption = "Farther left is better: a larger share of the messages took less." + f.notMeasured(missing)
 	return f
 }
 
-func overlayTime(name, what string, scales []scale, print func(float64) string, list []Digest, get func(*Digest) []float32) Figure {
-	f := Figure{Name: name, Title: Capital(what) + " over time", Table: Table{Head: []string{"run", "mean", "maximum of a bin"}}}
+func overlayTime(name, what, measure string, scales []scale, print func(float64) string, list []Digest, get func(*Digest) []float32) Figure {
+	f := Figure{Name: name, Title: Capital(what) + " over time" + measure, Table: Table{Head: []string{"run", "mean", "maximum of a bin"}}}
 	p := newPlot()
 	panel := Panel{Plot: p, Height: 250}
 	p.Add(grid{x: true, y: true})
 	top, begin, end := 0.0, math.Inf(1), 0.0
-	any := false
+	var missing []string
 	for i := range list {
-		v := get(&list[i])
-		begin, end = min(begin, list[i].Clock.Start(0)), max(end, list[i].Clock.End.Seconds())
+		d := &list[i]
+		v := get(d)
 		if v == nil {
+			missing = append(missing, d.Label)
 			continue
 		}
-		any = true
-		r := Run{Clock: list[i].Clock}
-		p.Add(line{pts: r.points(v), sty: seriesStyle(i), step: true})
+		begin, end = min(begin, d.x(d.Clock.Start(0))), max(end, d.x(d.Clock.End.Seconds()))
+		r := Run{Clock: d.Clock}
+		pts := r.points(v)
+		for k := range pts {
+			pts[k].x = d.x(pts[k].x)
+		}
+		p.Add(line{pts: pts, sty: seriesStyle(i), step: true})
 		panel.Legend = append(panel.Legend, Key{Label: list[i].Label, Line: seriesStyle(i)})
 		top = max(top, maxOf32(v))
 		f.Table.Rows = append(f.Table.Rows, []string{list[i].Label, print(list[i].Clock.mean(v)), print(maxOf32(v))})
 	}
-	if !any || top == 0 {
-		return Figure{Name: name, Title: f.Title, Empty: "No run recorded any."}
+	if top == 0 {
+		return Figure{Name: name, Title: f.Title, Empty: "No run recorded any." + f.notMeasured(missing)}
 	}
-	linear(&p.X, "time", pick(timeScales, end), begin, end)
-	linear(&p.Y, what, pick(scales, top), 0, top*1.08)
+	u := unitsOf(list)
+	linear(&p.X, u.time, pick(u.times, end), begin, end)
+	linear(&p.Y, what+strings.TrimPrefix(measure, ","), pick(scales, top), 0, top*1.08)
 	f.Panels = []Panel{panel}
-	f.Caption = fmt.Sprintf("%s of %s over the same time.", Capital(what), Count(len(f.Table.Rows), "run"))
+	f.Caption = fmt.Sprintf("%s of %s over the same time.", Capital(what), Count(len(f.Table.Rows), "run")) + f.notMeasured(missing)
 	return f
+}
+
+// notMeasured says in a sentence and in the table which runs have no such figure.
+func (f *Figure) notMeasured(runs []string) string {
+	if len(runs) == 0 {
+		return ""
+	}
+	for _, label := range runs {
+		row := []string{label}
+		for range f.Table.Head[1:] {
+			row = append(row, "not measured")
+		}
+		f.Table.Rows = append(f.Table.Rows, row)
+	}
+	return " Not measured by " + List(runs) + "."
 }
 
 // mean weighs columns by how long they are.

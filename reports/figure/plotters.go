@@ -202,6 +202,9 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 			sty.XAlign, pos.X = text.XRight, at.X-6
 			sty.YAlign, pos.Y = text.YBottom, at.Y+3
 		}
+		if r := sty.Rectangle(d.names[i]); pos.Y+r.Min.Y < c.Min.Y+2 { // the ticks are below
+			sty.YAlign, pos.Y = text.YBottom, at.Y+3
+		}
 		halo(c, sty, pos, d.names[i])
 		c.FillText(sty, pos, d.names[i])
 	}

@@ -43,6 +43,13 @@ func (w *writer) devices() {
 		}
 		w.say(from, "%s.", text)
 	}
+	for _, p := range d.Pollers {
+		if p.CPUs != "" && p.Node >= 0 && p.Note == "" {
+			w.say(from, "Completions were served on CPU %s, near %s (NUMA node %d).", p.CPUs, p.Device, p.Node)
+		} else if p.Node >= 0 {
+			w.warn(from, "Completions were not served near %s (NUMA node %d): %s.", p.Device, p.Node, p.Note)
+		}
+	}
 	for _, m := range byReason(d.Missing) {
 		w.say(from, "Not measured: %s (%s).", m.What, m.Reason)
 	}

@@ -99,6 +99,9 @@ func timeouts(run *trace.Run) (*Timeouts, error) {
 	if err != nil || len(list) < leastStalls {
 		return nil, err
 	}
+	if none, err := countedNone(run); none || err != nil {
+		return nil, err
+	}
 	best, score := Timeouts{}, math.Inf(-1)
 	try := func(policy string, exponent int, density func(float64) float64) {
 		sum, explained := 0.0, 0
@@ -143,4 +146,27 @@ func steps(v float64, times []float64) float64 {
 		share /= 2
 	}
 	return 0
+}
+
+// retries are the counters of devices that grow whenever something is sent again,
+// for a timer or otherwise: of Soft-RoCE, and of mlx5, bnxt_re and irdma.
+var retries = []string{"completer_retry_err", trace.CountTimeouts}
+
+// countedNone reports whether devices count what they send again, and have sent
+// nothing again: then stalls were something else.
+func countedNone(run *trace.Run) (bool, error) {
+	if run.Manifest.Mode != trace.ModeHardware {
+		return false, nil
+	}
+	list, err := run.Counters()
+	if err != nil {
+		return false, err
+	}
+	counts, sum := false, 0.0
+	for _, c := range list {
+		if slices.Contains(retries, c.Name) {
+			counts, sum = true, sum+c.Value
+		}
+	}
+	return counts && sum == 0, nil
 }

@@ -102,7 +102,7 @@ func (w *world) printBridge(to io.Writer, join []netem.Change) {
 	for _, c := range join {
 		fmt.Fprintln(to, c.Do)
 	}
-	w.print(to)
+	w.print(Options{Log: to})
 	for _, c := range slices.Backward(join) {
 		if c.Undo != nil {
 			fmt.Fprintln(to, c.Undo)

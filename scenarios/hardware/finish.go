@@ -78,7 +78,9 @@ func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []nete
 		}
 	}
 	out.Counters(list)
-	w.reconcile(deltas)
+	if w.reason == "" { // what a machine has counted is missing otherwise
+		w.reconcile(deltas)
+	}
 	if err := out.JSON(trace.FileDevices, devices); err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []nete
 	}
 	end := trace.ManifestEnd{Simulated: res.End, Partial: res.Partial}
 	if res.Partial {
-		end.Reason = "interrupted"
+		end.Reason = cmp.Or(w.reason, "interrupted")
 	}
 	res.Fingerprint, err = out.Finish(end)
 	return err

@@ -24,9 +24,6 @@ import (
 // real queue pairs: the tests of verbs/ibv and fabric/netem, and the commands
 // of the binary. One boot serves all of it.
 func TestGuest(t *testing.T) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("skipped: the guest needs Linux on amd64")
-	}
 	limit, options := 12*time.Minute, ""
 	if testing.Short() {
 		limit, options = 8*time.Minute, "export SHORT=1\n"
@@ -34,19 +31,7 @@ func TestGuest(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+90*time.Second)
 	defer cancel()
 	log := testLog{t, new([]byte)}
-	if guest.CanInstall() {
-		if err := guest.Install(ctx, log); err != nil {
-			t.Skipf("skipped: what the guest needs cannot be installed, so that real queue pairs were not tested: %v", err)
-		}
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = t.TempDir()
-	}
-	im, err := guest.Build(ctx, filepath.Join(cache, "rdmasim", "guest"), log)
-	if err != nil {
-		t.Skipf("skipped: no guest can be built here, so that real queue pairs were not tested: %v", err)
-	}
+	im := labImage(ctx, t, log)
 	dir := t.TempDir()
 	programs := map[string]string{}
 	for _, pkg := range []string{"verbs/ibv", "fabric/netem"} {
@@ -68,6 +53,28 @@ func TestGuest(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, status, "the script failed in the guest")
 	checkResults(t, share)
+}
+
+// labImage returns the image of the lab, and skips where there can be none.
+func labImage(ctx context.Context, t *testing.T, log testLog) guest.Image {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("skipped: the guest needs Linux on amd64")
+	}
+	if guest.CanInstall() {
+		if err := guest.Install(ctx, log); err != nil {
+			t.Skipf("skipped: what the guest needs cannot be installed, so that real queue pairs were not tested: %v", err)
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir()
+	}
+	im, err := guest.Build(ctx, filepath.Join(cache, "rdmasim", "guest"), log)
+	if err != nil {
+		t.Skipf("skipped: no guest can be built here, so that real queue pairs were not tested: %v", err)
+	}
+	return im
 }
 
 func build(ctx context.Context, t *testing.T, args ...string) {

@@ -114,6 +114,9 @@ func Ping(ctx context.Context, o PingOptions) (results []PingResult, err error) 
 	if err != nil {
 		return nil, err
 	}
+	defer withoutCollector()()
+	_, undo := settle(&a.info, o.Poll)
+	defer undo()
 	for _, size := range o.Sizes {
 		if o.Service == verbs.UD && size > min(a.mtu, b.mtu).Bytes() {
 			return results, fmt.Errorf("%w: a datagram of %v: the path MTU is %v", verbs.ErrInvalid, size, min(a.mtu, b.mtu).Bytes())

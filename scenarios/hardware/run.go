@@ -25,6 +25,7 @@ type Options struct {
 	Out      string    // run directory
 	Devices  []string  // HOST=DEVICE, or devices in the order of the hosts; empty = those of this machine in order
 	Poll     bool      // spin on the completion queues instead of sleeping until an event
+	Optional bool      // switch on the optional counters of the devices
 	DryRun   bool      // print what would change the host, and change and run nothing
 	Version  string    // of the program
 	Log      io.Writer // gets every command that changes the host; nil = nowhere
@@ -41,7 +42,7 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	if o.DryRun {
-		w.print(o.Log)
+		w.print(o)
 		return &scenarios.Result{}, nil
 	}
 	out, err := w.create(o)
@@ -53,6 +54,14 @@ func Run(ctx context.Context, s *scenarios.Spec, o Options) (res *scenarios.Resu
 			out.Abort()
 			return nil, err
 		}
+	}
+	if o.Optional {
+		var off func() error
+		if off, err = w.countAll(ctx, o.Log); err != nil {
+			out.Abort()
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, off()) }()
 	}
 	before, err := w.counters()
 	if err != nil {
@@ -144,11 +153,19 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 	if err = w.refuse(devices); err != nil {
 		return w, &scenarios.InputError{Err: err}
 	}
+	w.askOptional(netem.Exec{})
+	w.collect = withoutCollector()
 	return w, nil
 }
 
 // print lists what the faults would do.
-func (w *world) print(to io.Writer) {
+func (w *world) print(o Options) {
+	to := o.Log
+	if o.Optional {
+		for _, c := range w.optionalChanges() {
+			fmt.Fprintf(to, "%s\n# afterwards, whatever happens\n%s\n", c.Do, c.Undo)
+		}
+	}
 	for _, in := range w.faults {
 		fmt.Fprintf(to, "# fault %s: %s, from %v\n", in.name, in.f, in.f.Span().From)
 		if in.late > 0 {
@@ -245,10 +262,7 @@ func (w *world) loop(ctx context.Context, o Options) (end sim.Time, stopped bool
 			channels = append(channels, e.ch)
 		}
 	}
-	if o.Poll {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-	}
+	defer w.settle(o.Poll)()
 	for w.err == nil {
 		now := w.clock.now()
 		switch {

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ type reading struct {
 	device    netem.Counters // hw_counters of the port, with what the rdma command knows besides
 	net       netem.Counters // of the interface, ethtool -S
 	link      netem.Counters // of the interface, the kernel's own
+	optional  netem.Counters // those that only the rdma command shows
 	noDevice  error
 	noEthtool error
 }
@@ -28,6 +30,9 @@ var linkCounters = []string{"tx_bytes", "rx_bytes", "tx_packets", "rx_packets", 
 
 func readCounters(d *netem.Device) (r reading) {
 	r.device, r.noDevice = netem.HardwareCounters("/", d.Name, 1)
+	if d.Optional.Counts() {
+		r.optional, _ = d.Optional.Read(context.Background(), netem.Exec{}, d.Name, 1) // once more at the next reading
+	}
 	if d.Netdev == "" {
 		return r
 	}
@@ -47,7 +52,7 @@ func readCounters(d *netem.Device) (r reading) {
 
 // since returns what has been counted since an earlier reading.
 func (r *reading) since(b *reading) reading {
-	return reading{device: r.device.Sub(b.device), net: r.net.Sub(b.net), link: r.link.Sub(b.link)}
+	return reading{device: r.device.Sub(b.device), net: r.net.Sub(b.net), link: r.link.Sub(b.link), optional: r.optional.Sub(b.optional)}
 }
 
 // counters lists the totals of a run. Counters of the interface that did not move
@@ -59,6 +64,9 @@ func (r *reading) counters(d *netem.Device) (list []trace.Counter) {
 			name = n
 		}
 		list = append(list, trace.Counter{Object: d.Name, Prio: -1, Name: name, Value: float64(r.device[k])})
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.optional)) {
+		list = append(list, trace.Counter{Object: d.Name, Prio: -1, Name: k, Value: float64(r.optional[k])})
 	}
 	for _, k := range slices.Sorted(maps.Keys(r.link)) {
 		list = append(list, trace.Counter{Object: d.Netdev, Prio: -1, Name: "link_" + k, Value: float64(r.link[k])})
@@ -148,6 +156,9 @@ func (s *sampler) rates(d *netem.Device, r reading, from, to sim.Time) {
 		case "np_cnp_sent", "cnpSent", "tx_cnp_pkts":
 			s.add(d.Name, trace.SeriesCNP, from, float64(n)/dt)
 		}
+	}
+	for k, n := range r.optional {
+		s.add(d.Name, k+"/s", from, float64(n)/dt)
 	}
 	if n, ok := r.link["tx_bytes"]; ok {
 		s.add(d.Netdev, "link_tx_bps", from, float64(n)*8/dt)

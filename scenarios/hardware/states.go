@@ -15,7 +15,7 @@ import (
 
 // deviceStates says how the devices are set up, and what could not be measured.
 func (w *world) deviceStates(before []reading, missing []trace.Missing) (f trace.DevicesFile) {
-	f.Missing = append([]trace.Missing{}, missing...)
+	f.Missing, f.Pollers = append(append(append([]trace.Missing{}, missing...), w.missing...), w.stillOff()...), w.poller
 	for i, e := range w.ends {
 		if e == nil {
 			continue

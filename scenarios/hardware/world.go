@@ -208,10 +208,14 @@ type world struct {
 	checks        []trace.Check
 	versions      map[string]string // of a run of several machines
 	anyReliable   bool
+	reason        string // why the run is partial; "" = nothing was lost
 
 	ports    []string // of a bridge, by host: there are no devices then
 	faults   []*injection
 	injector *injector // nil without faults
+	poller   []trace.Poller
+	missing  []trace.Missing // counters that the devices do not have
+	collect  func()          // lets the garbage collector run again; nil = it does
 }
 
 // checkPath refuses traffic within one device: it is looped back inside and
@@ -226,6 +230,9 @@ func (w *world) checkPath(from, to int) error {
 
 // close destroys everything.
 func (w *world) close() error {
+	if w.collect != nil {
+		w.collect()
+	}
 	var errs []error
 	for _, e := range w.ends {
 		if e != nil {

@@ -7,8 +7,19 @@ const FileDevices = "devices.json"
 // DevicesFile is the content of FileDevices.
 type DevicesFile struct {
 	Devices []DeviceState `json:"devices"`
+	// Pollers are the threads that served completion queues, one for each machine.
+	Pollers []Poller `json:"pollers,omitempty"`
 	// Missing says of everything that was looked for and not found, why.
 	Missing []Missing `json:"not_measured"`
+}
+
+// Poller is the thread that served completion queues.
+type Poller struct {
+	Device string `json:"device"`         // near which it should run
+	Node   int    `json:"numa_node"`      // of that device, -1 = none or unknown
+	CPUs   string `json:"cpus"`           // to which it was pinned, such as 0-3,8; "" = not pinned
+	Spins  bool   `json:"spins"`          // instead of sleeping until an event
+	Note   string `json:"note,omitempty"` // why it is not where it should be
 }
 
 // DeviceState is an RDMA device at the start of a run.

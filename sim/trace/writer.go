@@ -36,6 +36,7 @@ type Writer struct {
 	open      []Flow // unfinished messages
 	line      []byte
 	keys      []sortKey
+	order     pointOrder
 	batch     []*Flow
 	one       [1]*Sink
 	last      struct {

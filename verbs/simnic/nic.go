@@ -99,15 +99,15 @@ type nicStat struct {
 
 // nicPort is a port with the queue pairs and control packets that want to use it.
 type nicPort struct {
-	fabric.Port
 	readyMask uint8
-	head      [8]int32
-	tail      [8]int32
-	turn      uint8
-	heap      []waiting
 	ctrlMask  uint8
-	ctrl      [8]fifo
+	turn      uint8
 	wakeAt    sim.Time
+	heap      []waiting
+	fabric.Port
+	head [8]int32
+	tail [8]int32
+	ctrl [8]fifo
 
 	id       trace.ObjectID
 	queueID  [8]trace.ObjectID

@@ -112,6 +112,9 @@ func (a *Analyzer) answered(s, r *stream, f *capture.Frame, number uint64) {
 			st.acks++
 		}
 		a.checkAck(s, r, f, number)
+		for i := range r.views {
+			r.views[i].got.answered(number, false)
+		}
 	case y.IsRNR():
 		st.rnrs++
 		a.event(evRNR, s, float64(f.BTH.PSN), "timer code "+strconv.Itoa(int(y.Value()))+" ("+RNRDelay(y.Value()).String()+")")
@@ -130,10 +133,13 @@ func (a *Analyzer) answered(s, r *stream, f *capture.Frame, number uint64) {
 	}
 }
 
-// refused tells the models of the responder that it asks for a number again.
+// refused tells the models of the responder that it asks for a number again,
+// unless that was some time ago.
 func (s *stream) refused(number uint64) {
 	for i := range s.views {
-		s.views[i].got.refused(number, s.mtu)
+		if g := &s.views[i].got; !g.answered(number, true) {
+			g.refused(number, s.mtu)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/fabric/capture"
 	"rdmasim/sim"
@@ -98,11 +99,11 @@ func (a *Analyzer) checkNak(s, r *stream, f *capture.Frame, number uint64) {
 		return // the packets and the NAK were not seen at one place
 	}
 	g := &v.got
-	if !g.gap {
+	if !g.gap && len(g.owed) == 0 {
 		return // the gap arose between here and the responder
 	}
 	a.checks[ruleNakNames].Tested++
-	if number != g.next && number != g.message {
+	if number != g.next && number != g.message && !slices.Contains(g.owed, number) {
 		a.violated(ruleNakNames, s, "NAK for PSN %d where PSN %d is missing", f.BTH.PSN, g.next&capture.Mask24)
 	}
 }
