@@ -42,8 +42,8 @@ test-slurm: ## a sweep through a real Slurm, whose node is killed; as root on De
 	RDMASIM_TEST_SLURM=1 $(GO) test -count 1 -timeout 20m -v -run '^TestSlurm$$' $(TESTFLAGS) ./cmd/rdmasim
 
 .PHONY: test-hw
-test-hw: ## what needs real queue pairs, on Soft-RoCE in an emulated machine; part of test
-	$(GO) test -count 1 -timeout 15m -run TestGuest -v $(TESTFLAGS) ./scenarios/hardware
+test-hw: ## what needs real queue pairs, on Soft-RoCE in emulated machines; that of one machine is part of test
+	$(GO) test -count 1 -timeout 40m -run TestGuest -v $(TESTFLAGS) ./scenarios/hardware
 
 .PHONY: race
 race: ## the race detector where there are goroutines

@@ -202,8 +202,10 @@ func (s *Switch) SetECN(port int, c uint8, e ECNConfig) {
 	if s.full != nil {
 		s.Cfg.Ports[port].MMU.Queues[c].WRED = e.WRED()
 	}
-	if k := s.ports[port].class[c]; k != nil {
-		k.ecn = e
+	for i, k := range s.ports[port].class {
+		if k != nil {
+			k.ecn = &own[i]
+		}
 	}
 }
 

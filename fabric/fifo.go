@@ -2,19 +2,20 @@ package fabric
 
 import "rdmasim/fabric/packet"
 
-// fifo is the frames of a queue. Its first frames are kept whole; from where
-// the queue gets long they are packed: a congested queue holds thousands of
-// frames of few flows.
+// fifo is the frames of a queue. Its first frames are kept whole. Where the
+// queues of a worker hold so many that they leave its cache, what comes behind
+// is packed: a congested queue holds thousands of frames of few flows.
 type fifo struct {
 	head, tail *chunk
 	long       *packed // what comes behind the whole ones; nil while there is none
 	first, end uint8   // next frame to take from head; one past the last in tail
-	pieces     uint8   // whole ones
+	pieces     uint16  // whole ones
 }
 
 const (
-	chunkFrames = 9 // a chunk fills half a kibibyte
-	wholeChunks = 2 // of a queue, before frames are packed
+	chunkFrames = 9       // a chunk fills half a kibibyte
+	wholeChunks = 2       // of a queue, before frames are packed
+	plenty      = 1 << 12 // pieces of whole frames: 2 MiB
 )
 
 // chunk is a piece of a queue: frames that lie one behind the other in memory
@@ -31,10 +32,10 @@ type chunkPool struct {
 	long  stock[packed]
 }
 
-// spare is how many unused pieces a stock keeps beside as many as are in use.
-// What is above goes back to the garbage collector, so that a burst at the
+// spare is how many unused pieces a stock keeps beside an eighth of those in
+// use. What is above goes back to the garbage collector, so that a burst at the
 // beginning of a run does not hold memory to its end.
-const spare = 1 << 11
+const spare = 1 << 9
 
 // stock holds unused pieces of memory.
 type stock[T any] struct {
@@ -55,7 +56,7 @@ func (s *stock[T]) take() *T {
 
 func (s *stock[T]) give(t *T) {
 	s.used--
-	if len(s.free) < s.used+spare {
+	if len(s.free) < s.used/8+spare {
 		s.free = append(s.free, t)
 	}
 }
@@ -77,7 +78,7 @@ func (f *fifo) push(pool *chunkPool, m *packet.Packet) {
 		return
 	}
 	if f.tail == nil || f.end == chunkFrames {
-		if f.pieces == wholeChunks {
+		if f.pieces >= wholeChunks && pool.whole.used >= plenty {
 			f.long = pool.long.take()
 			f.long.push(pool, m)
 			return

@@ -53,18 +53,23 @@ type swPort struct {
 type class struct {
 	EgressQueue
 	PriorityGroup
-	config     *GroupConfig // of the group, in a buffer manager in full
-	holds      bool         // the group has asked for a pause, in a buffer manager in full
-	maxShared  int64        // largest shared use of the group there
-	maxQueue   int64        // largest shared use of the queue there
-	sent       uint64       // frames from the queue there
+	*managed // nil without a buffer manager in full
+	queueID  trace.ObjectID
+	groupID  trace.ObjectID
+	binPause sim.Duration
+	lastFrac float64
+	lastMark float64
+}
+
+// managed is what a buffer manager in full knows of a class besides.
+type managed struct {
+	config     *GroupConfig // of the group
+	holds      bool         // the group has asked for a pause
+	maxShared  int64        // largest shared use of the group
+	maxQueue   int64        // largest shared use of the queue
+	sent       uint64       // frames from the queue
 	sentBefore uint64       // of those, before the counters were reset
 	wredDrops  [3]uint64    // frames that WRED has dropped, by colour
-	queueID    trace.ObjectID
-	groupID    trace.ObjectID
-	binPause   sim.Duration
-	lastFrac   float64
-	lastMark   float64
 }
 
 // of returns a class of a port.
@@ -78,10 +83,11 @@ func (s *Switch) of(port int, c uint8) *class {
 func (s *Switch) newClass(port int, c uint8) *class {
 	k := &class{}
 	if m := s.Cfg.Ports[port].MMU; m != nil {
-		k.config = &m.Groups[c]
+		k.managed = &managed{config: &m.Groups[c]}
 	}
+	k.ecn = &marksNothing
 	if ecn := s.Cfg.Ports[port].ECN; ecn != nil {
-		k.ecn = ecn[c]
+		k.ecn = &ecn[c]
 	}
 	k.queueID = s.Cfg.Names.Lookup(queueName(s.Cfg.Name, port, c))
 	k.groupID = s.Cfg.Names.Lookup(groupName(s.Cfg.Name, port, c))
@@ -91,6 +97,9 @@ func (s *Switch) newClass(port int, c uint8) *class {
 	s.ports[port].class[c] = k
 	return k
 }
+
+// marksNothing is the marking of queues for which none is configured.
+var marksNothing ECNConfig
 
 func queueName(node string, port int, c uint8) string { return fmt.Sprintf("%s:%d/q%d", node, port, c) }
 func groupName(node string, port int, c uint8) string {
@@ -379,7 +388,7 @@ func (s *Switch) dequeue(out int, o *swPort, c uint8) {
 
 // mark sets CE with the probability of the marking curve at a queue length.
 func (s *Switch) mark(o *swPort, q *EgressQueue, m *packet.Packet, length int64) {
-	e := &q.ecn
+	e := q.ecn
 	if length <= e.Kmin || m.ECN == packet.NotECT {
 		return
 	}

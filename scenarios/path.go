@@ -38,7 +38,7 @@ func (w *world) pathFinder() func(src, dst int32, sport, dport uint16, prio uint
 		sport, dport uint16
 	}
 	const most = 4096 // paths remembered
-	cache, epoch := map[key]simnic.Path{}, uint64(0)
+	cache, epoch := map[key]*simnic.Path{}, uint64(0)
 	return func(src, dst int32, sport, dport uint16, prio uint8) simnic.Path {
 		k := key{src, dst, sport, dport}
 		if epoch != w.epoch {
@@ -46,13 +46,13 @@ func (w *world) pathFinder() func(src, dst int32, sport, dport uint16, prio uint
 			clear(cache)
 		}
 		if p, ok := cache[k]; ok {
-			return p
+			return *p
 		}
 		if len(cache) >= most {
 			clear(cache)
 		}
 		p := w.path(src, dst, sport, dport)
-		cache[k] = p
+		cache[k] = &p
 		return p
 	}
 }

@@ -113,6 +113,9 @@ var notModelled = map[string]string{
 
 // fallback is the reason where there is no closer one.
 func (m *sonicMapper) fallback(f switchconf.Field) string {
+	if f.Why != "" {
+		return f.Why
+	}
 	if s, ok := notModelled[f.Table]; ok {
 		return s
 	}

@@ -65,6 +65,9 @@ type ProtectionDomain interface {
 	CreateQP(p QPParams) (QueuePair, error)
 	CreateSRQ(p SRQParams) (SharedReceiveQueue, error)
 	CreateAH(a AHAttr) (AddressHandle, error)
+	// AllocMW returns a memory window that is not bound. It is an
+	// ErrNotSupported where a provider has none.
+	AllocMW() (MemoryWindow, error)
 	Dealloc() error
 }
 

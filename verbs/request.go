@@ -26,8 +26,9 @@ type WorkRequest struct {
 	Fence     bool // starts only when all earlier READs and atomics have completed
 	Inline    bool // the bytes are copied while posting; lkeys are not looked at
 
-	Imm           uint32 // SEND_WITH_IMM, WRITE_WITH_IMM: in host byte order
-	InvalidateKey uint32 // SEND_WITH_INV: rkey that the responder invalidates
+	Imm           uint32     // SEND_WITH_IMM, WRITE_WITH_IMM: in host byte order
+	InvalidateKey uint32     // SEND_WITH_INV: rkey that the responder invalidates; LOCAL_INV: one of this side
+	Bind          WindowBind // BIND_MW
 
 	RemoteAddr uint64 // WRITE, READ, atomics
 	RKey       uint32

@@ -74,9 +74,11 @@ const (
 	OpCompareSwap
 	OpFetchAdd
 	OpSendInv
+	OpBindMW   // binds a memory window: nothing goes over the wire
+	OpLocalInv // ends the binding of a memory window, or the remote rights of a region
 )
 
-var opcodeNames = [...]string{"WRITE", "WRITE_WITH_IMM", "SEND", "SEND_WITH_IMM", "READ", "CMP_SWAP", "FETCH_ADD", "SEND_WITH_INV"}
+var opcodeNames = [...]string{"WRITE", "WRITE_WITH_IMM", "SEND", "SEND_WITH_IMM", "READ", "CMP_SWAP", "FETCH_ADD", "SEND_WITH_INV", "BIND_MW", "LOCAL_INV"}
 
 func (o Opcode) String() string {
 	if int(o) < len(opcodeNames) {
@@ -93,6 +95,9 @@ func (o Opcode) IsWrite() bool { return o == OpWrite || o == OpWriteImm }
 
 // IsAtomic reports whether a request is an atomic operation on 8 bytes.
 func (o Opcode) IsAtomic() bool { return o == OpFetchAdd || o == OpCompareSwap }
+
+// IsLocal reports whether a request is carried out without the peer.
+func (o Opcode) IsLocal() bool { return o == OpBindMW || o == OpLocalInv }
 
 // HasImm reports whether a request carries immediate data.
 func (o Opcode) HasImm() bool { return o == OpWriteImm || o == OpSendImm }

@@ -235,6 +235,7 @@ func newHWVM(a *app) *cobra.Command {
 	var script, share string
 	var timeout time.Duration
 	var install, counted bool
+	var machines int
 	cmd := &cobra.Command{
 		Use:     "vm",
 		Short:   "Boot a machine with two Soft-RoCE devices and run a script there",
@@ -247,7 +248,14 @@ func newHWVM(a *app) *cobra.Command {
 	cmd.Flags().DurationVar(&timeout, "timeout", 200*time.Second, "give up after this `TIME`")
 	cmd.Flags().BoolVar(&counted, "counted-time", false, "the guest's clock counts its instructions, 2 ns each: what it measures does not depend on the load of this host")
 	cmd.Flags().BoolVar(&install, "install", false, "install missing Debian packages first (root)")
+	cmd.Flags().IntVar(&machines, "machines", 1, "`N` machines with two devices each; the script runs on a, which reaches b, c and d by ssh")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if machines < 1 || machines > guest.MaxMachines {
+			return inputError(fmt.Errorf("--machines %d: want 1 to %d", machines, guest.MaxMachines))
+		}
+		if machines > 1 && counted {
+			return inputError(errors.New("--machines and --counted-time: the times of several machines would drift apart"))
+		}
 		ctx, stop := a.interrupts(cmd.Context(), func() {})
 		defer stop()
 		if install {
@@ -272,7 +280,7 @@ func newHWVM(a *app) *cobra.Command {
 				return inputError(err)
 			}
 		}
-		code, err := im.Run(ctx, guest.Job{Script: script, Programs: map[string]string{"usr/bin/rdmasim": self}, Share: share, Console: a.stdout, Timeout: timeout, Counted: counted})
+		code, err := im.Run(ctx, guest.Job{Script: script, Programs: map[string]string{"usr/bin/rdmasim": self}, Share: share, Console: a.stdout, Timeout: timeout, Machines: machines, Counted: counted})
 		if err != nil {
 			return runError(err)
 		}

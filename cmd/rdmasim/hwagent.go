@@ -1,8 +1,14 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+	"os/signal"
+	"syscall"
 
-import "rdmasim/scenarios/hardware"
+	"github.com/spf13/cobra"
+
+	"rdmasim/scenarios/hardware"
+)
 
 func newHWAgent(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -12,7 +18,15 @@ func newHWAgent(a *app) *cobra.Command {
 		Example: "  ssh node1 rdmasim hw agent",
 		Args:    exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runError(hardware.Agent(cmd.Context(), cmd.InOrStdin(), a.stdout, a.stderr, version()))
+			// When the connection is gone there is still something to undo.
+			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+			ctx, stop := a.interrupts(cmd.Context(), func() {})
+			defer stop()
+			err := hardware.Agent(ctx, cmd.InOrStdin(), a.stdout, a.stderr, version())
+			if told := (hardware.Told{}); errors.As(err, &told) {
+				return &exitError{code: exitRun} // the coordinator prints it
+			}
+			return runError(err)
 		},
 	}
 }

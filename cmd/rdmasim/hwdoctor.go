@@ -20,25 +20,32 @@ const hwDoctorLong = `Look at this host and say what stands in the way of RoCE, 
 Nothing is changed. Exit code 1 if there is an error among the findings.
 
 --profile says how the fabric means to deal with loss: lossless (PFC end to end),
-semi-lossless, or lossy, where PFC off is right.`
+semi-lossless, or lossy, where PFC off is right.
+
+With MACHINES an agent is started on each, as by hw run --host. What they find is
+put together, they are compared, and messages go from every RDMA device to every
+other: a short one, and one of the path MTU.`
 
 func newHWDoctor(a *app) *cobra.Command {
-	var profile string
+	var profile, via string
 	var asJSON, probe bool
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "Say what stands in the way of RoCE on this host",
+		Use:     "doctor [MACHINE...]",
+		Short:   "Say what stands in the way of RoCE on this host, or among several machines",
 		Long:    hwDoctorLong,
-		Example: "  rdmasim hw doctor --profile lossy",
-		Args:    exactArgs(),
+		Example: "  rdmasim hw doctor --profile lossy\n  rdmasim hw doctor node1 node2 node3",
 	}
 	cmd.Flags().StringVar(&profile, "profile", "lossless", "`DESIGN`: lossless, semi-lossless or lossy")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON")
 	cmd.Flags().BoolVar(&probe, "probe", true, "also send one RDMA message between every pair of devices: a firewall of the host says nothing about a NIC that bypasses it")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.Flags().StringVar(&via, "via", hardware.DefaultVia, "`COMMAND` that starts an agent, without a shell; {} is the machine")
+	cmd.RunE = func(cmd *cobra.Command, machines []string) error {
 		p := netem.Profile(profile)
 		if !slices.Contains([]netem.Profile{netem.Lossless, netem.SemiLossless, netem.Lossy}, p) {
 			return inputError(fmt.Errorf("--profile %s: want lossless, semi-lossless or lossy", profile))
+		}
+		if len(machines) > 0 {
+			return a.doctorMachines(cmd.Context(), machines, hardware.DoctorOptions{Profile: p, Via: via, Version: version(), NoProbe: !probe}, asJSON)
 		}
 		findings, err := netem.Doctor(cmd.Context(), netem.DoctorOptions{Root: "/", Profile: p, Runner: netem.Exec{}})
 		if err != nil {

@@ -9,6 +9,6 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(20) // a run allocates little once it is under way: memory counts for more
+	debug.SetGCPercent(10) // a run allocates little once it is under way: memory counts for more
 	os.Exit(execute(context.Background(), newApp(os.Stdout, os.Stderr), os.Args[1:]))
 }

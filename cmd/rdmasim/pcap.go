@@ -20,14 +20,16 @@ import (
 // pcapFlags are the flags of `rdmasim pcap`.
 type pcapFlags struct {
 	out, rate, cnpInterval, toScenario string
-	untilXon, noReport, quiet          bool
+	untilXon, skipCopies               bool
+	noReport, quiet                    bool
 }
 
 const pcapLong = `Read captures of RDMA traffic and draw the same report as of a simulation: queue
 pairs, messages, retransmissions, NAKs, timeouts, round trips, marks, CNPs and
 pauses, and whether requesters and responders kept the rules of their transport.
 
-FILE is pcap or pcapng of RoCEv2, RoCEv1 or InfiniBand, or - for standard input.
+FILE is pcap or pcapng of RoCEv2, RoCEv1 or InfiniBand, packed by gzip or not, or -
+for standard input.
 Several files are read as one, in the order of their time stamps: captures of
 both ends tell more than one of them. A capture is read as a stream: its length
 does not matter to memory.
@@ -42,7 +44,7 @@ func newPcap(a *app) *cobra.Command {
 		Short: "Analyse captures of RDMA traffic",
 		Long:  pcapLong,
 		Example: `  rdmasim pcap sender.pcapng receiver.pcapng
-  zcat mirror.pcap.gz | rdmasim pcap - --rate 100Gbps --out runs/mirror
+  zstd -dc mirror.pcap.zst | rdmasim pcap - --rate 100Gbps --out runs/mirror
   rdmasim pcap sender.pcapng --to-scenario replay.yaml && rdmasim run replay.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -56,6 +58,7 @@ func newPcap(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&f.rate, "rate", "", "`RATE` of the links, where the capture does not tell: a pause lasts by it")
 	cmd.Flags().BoolVar(&f.untilXon, "pause-until-xon", false, "pauses last until they are taken back, whatever their quanta")
 	cmd.Flags().StringVar(&f.cnpInterval, "cnp-interval", "", "check that CNPs of a flow are at least this `TIME` apart")
+	cmd.Flags().BoolVar(&f.skipCopies, "skip-copies", false, "leave packets out that are the same as one shortly before, of a mirror that copies everything twice")
 	cmd.Flags().StringVar(&f.toScenario, "to-scenario", "", "write a scenario that sends the messages of the capture to `FILE`")
 	cmd.Flags().BoolVar(&f.noReport, "no-report", false, "leave the data and draw nothing")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no summary")
@@ -77,7 +80,7 @@ func (f *pcapFlags) options() (o analysis.Options, err error) {
 			return o, fmt.Errorf("--cnp-interval: %w", err)
 		}
 	}
-	o.PauseUntilXon = f.untilXon
+	o.PauseUntilXon, o.SkipCopies = f.untilXon, f.skipCopies
 	return o, nil
 }
 

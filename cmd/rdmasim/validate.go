@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	drawing "rdmasim/reports/figure"
 	"rdmasim/scenarios/validation"
+	"rdmasim/sim/trace"
 )
 
 // validateFlags are the flags of `rdmasim validate`.
@@ -23,6 +26,7 @@ type validateFlags struct {
 	out           string
 	explain, show string
 	into          string
+	asJSON        bool
 }
 
 const validateLong = `Reproduce the published numbers that a correct model must show, and print them
@@ -51,6 +55,7 @@ func newValidate(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.seeds, "seeds", 0, "`N` replicates of every random quantity, 2 or more; 0 = 3 with --quick, else 5")
 	cmd.Flags().IntVar(&f.workers, "workers", 0, "`N` runs at the same time, 0 = one per core; results do not depend on it")
 	cmd.Flags().StringVar(&f.out, "out", "", "leave table, curves, figures and all run directories in `DIR`")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print rows, checks and curves as JSON instead of the table")
 	cmd.Flags().StringVar(&f.explain, "explain", "", "print what the row or the oracle `ID` is, from whom, and which scenarios a row runs")
 	cmd.Flags().StringVar(&f.show, "show", "", "print the scenario `FILE` of a row")
 	cmd.Flags().StringVar(&f.into, "into", "", "write the table into a Markdown `FILE`, between its lines <!-- table --> and <!-- end -->")
@@ -64,45 +69,84 @@ func (a *app) validate(ctx context.Context, f *validateFlags) error {
 	case f.show != "":
 		text, err := validation.Scenario(f.show)
 		if err != nil {
-			return inputError(err)
+			return inputError(fmt.Errorf("--show: %w", err))
 		}
 		_, err = a.stdout.Write(text)
 		return err
 	case f.explain != "":
 		return a.explain(f.explain)
-	case f.seeds < 0 || f.seeds == 1 || f.seeds > maxReplications:
-		return inputError(fmt.Errorf("--seeds %d: want 2 to %d, or 0", f.seeds, maxReplications))
-	case f.workers < 0 || f.workers > maxWorkers:
-		return inputError(fmt.Errorf("--workers %d: want 0 (one per core) to %d", f.workers, maxWorkers))
 	}
-	if f.out != "" {
-		if left, err := os.ReadDir(f.out); err == nil && len(left) > 0 {
-			return inputError(fmt.Errorf("--out %s: has something in it: want a new directory", f.out))
-		}
+	if err := f.check(); err != nil {
+		return inputError(err)
 	}
-	for _, id := range f.only {
-		if _, err := validation.Lookup(id); err != nil {
-			return inputError(fmt.Errorf("--only: %w", err))
-		}
-	}
-	ctx, stop := a.interrupts(ctx, func() { fmt.Fprintln(a.stderr, "\nstopping; again to kill") })
+	ctx, stop := a.interrupts(ctx, func() {
+		fmt.Fprintln(a.stderr, "rdmasim: interrupted: keeping the rows that have been measured; interrupt again to stop at once")
+	})
 	defer stop()
 	o := validation.Options{Level: validation.Full, Only: f.only, Seeds: f.seeds, Workers: f.workers, Out: f.out, Version: version(), Progress: a.validationProgress()}
 	if f.quick {
 		o.Level = validation.Quick
 	}
 	rep, err := a.product.validate(ctx, o)
-	if err != nil {
+	if rep == nil {
 		return runError(err)
+	}
+	partial := err
+	if partial != nil {
+		f.into = "" // a table of some rows takes nobody's place
 	}
 	if err := a.leave(rep, f); err != nil {
 		return runError(err)
 	}
-	if err := rep.Text(a.stdout); err != nil {
+	print := rep.Text
+	if f.asJSON {
+		print = rep.JSON
+	}
+	if err := print(a.stdout); err != nil {
 		return runError(err)
 	}
-	if n := rep.Failed(); n > 0 {
+	switch {
+	case partial != nil:
+		return runError(fmt.Errorf("%w: %d of %d rows were measured", context.Cause(ctx), len(rep.Results), cmp.Or(len(f.only), len(validation.IDs()))))
+	case rep.Failed() > 0:
 		return &exitError{exitExpect, nil}
+	}
+	return nil
+}
+
+// check refuses what would only be found when everything has been measured.
+func (f *validateFlags) check() error {
+	switch {
+	case f.seeds < 0 || f.seeds == 1 || f.seeds > maxReplications:
+		return fmt.Errorf("--seeds %d: want 2 to %d, or 0", f.seeds, maxReplications)
+	case f.workers < 0 || f.workers > maxWorkers:
+		return fmt.Errorf("--workers %d: want 0 (one per core) to %d", f.workers, maxWorkers)
+	}
+	for i, id := range f.only {
+		if _, err := validation.Lookup(id); err != nil {
+			return fmt.Errorf("--only: %w", err)
+		}
+		if slices.Contains(f.only[:i], id) {
+			return fmt.Errorf("--only: %s stands there twice: want each row once", id)
+		}
+	}
+	if f.into != "" {
+		old, err := os.ReadFile(f.into)
+		if err != nil {
+			return fmt.Errorf("--into: %w", err)
+		}
+		if _, err := between(string(old), func(io.Writer) error { return nil }); err != nil {
+			return fmt.Errorf("--into %s: %w", f.into, err)
+		}
+	}
+	if f.out == "" {
+		return nil
+	}
+	if err := trace.CheckNew(f.out); err != nil {
+		return fmt.Errorf("--out %w", err)
+	}
+	if err := os.MkdirAll(f.out, 0o777); err != nil {
+		return fmt.Errorf("--out: %w: want a new directory", err)
 	}
 	return nil
 }

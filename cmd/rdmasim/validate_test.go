@@ -75,3 +75,76 @@ func TestValidateLeaves(t *testing.T) {
 	assert.Contains(t, string(text), "](figures/F2-pause.svg)")
 	assert.DirExists(t, filepath.Join("v", "F2", "pause-once-1"))
 }
+
+// What would only be found after half an hour is refused before.
+func TestValidateRefusesFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("page.md", []byte("no table"), 0o666))
+	require.NoError(t, os.Mkdir("full", 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join("full", "x"), nil, 0o666))
+	for want, args := range map[string][]string{
+		"--only: unknown validation row \"X9\": want one of B1, ":                  {"--only", "X9"},
+		"--only: F4 stands there twice":                                            {"--only", "F4,F4"},
+		"--seeds 1: want 2 to 1000, or 0":                                          {"--seeds", "1"},
+		"--into page.md: has no lines \"<!-- table -->\"":                          {"--into", "page.md"},
+		"--into: open nothing.md":                                                  {"--into", "nothing.md"},
+		"--out full: it exists and is not empty":                                   {"--out", "full"},
+		"--out page.md: it exists and is no directory":                             {"--out", "page.md"},
+		"--show: no row runs a scenario \"x.yaml\": want one of dcqcn-long.yaml, ": {"--show", "x.yaml"},
+	} {
+		var out, errs bytes.Buffer
+		a := quietApp(&out, &errs)
+		a.product.validate = func(context.Context, validation.Options) (*validation.Report, error) {
+			t.Error("it was measured")
+			return &validation.Report{}, nil
+		}
+		assert.Equal(t, exitInput, execute(t.Context(), a, append([]string{"validate"}, args...)), want)
+		assert.Contains(t, errs.String(), want)
+		assert.Empty(t, out.String())
+	}
+}
+
+// --json prints what --out leaves as a file.
+func TestValidateJSON(t *testing.T) {
+	code, out := validated(t, func(*validation.Report) {}, "--only", "F4", "--quick", "--json")
+	require.Equal(t, exitOK, code)
+	var rep validation.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &rep))
+	require.Len(t, rep.Results, 1)
+	assert.Equal(t, "F4", rep.Results[0].ID)
+	assert.NotEmpty(t, rep.Results[0].Checks)
+}
+
+// An interrupted validation keeps the rows that have been measured, and does not
+// put them in the place of a whole table.
+func TestValidateInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	page := "<!-- table -->\n\nwhole\n\n<!-- end -->\n"
+	require.NoError(t, os.WriteFile("page.md", []byte(page), 0o666))
+	var out, errs bytes.Buffer
+	a := quietApp(&out, &errs)
+	run := a.product.validate
+	interrupt := func() {}
+	a.interrupts = func(ctx context.Context, onFirst func()) (context.Context, func()) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		interrupt = func() { onFirst(); cancel(errInterrupted) }
+		return ctx, func() { cancel(nil) }
+	}
+	a.product.validate = func(ctx context.Context, o validation.Options) (*validation.Report, error) {
+		o.Progress = func(done *validation.Result) {
+			if done.ID == "F4" {
+				interrupt()
+			}
+		}
+		return run(ctx, o)
+	}
+	code := execute(t.Context(), a, []string{"validate", "--only", "F4,P1", "--out", "v", "--into", "page.md"})
+	assert.Equal(t, exitRun, code)
+	assert.Contains(t, errs.String(), "rdmasim: interrupted: keeping the rows that have been measured")
+	assert.Contains(t, errs.String(), "rdmasim: interrupted: 1 of 2 rows were measured")
+	assert.Contains(t, out.String(), "1 rows, 3 checks")
+	assert.FileExists(t, filepath.Join("v", validation.FileJSON))
+	text, err := os.ReadFile("page.md")
+	require.NoError(t, err)
+	assert.Equal(t, page, string(text))
+}

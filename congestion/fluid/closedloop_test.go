@@ -36,11 +36,16 @@ type cnp struct {
 // outcome is what the model measures after the warm-up.
 type outcome struct {
 	queue, utilisation, alpha, cnpRate, jain, marked float64
+	swing                                            float64 // standard deviation of the queue, bytes
 }
 
 func newBottleneck(m fluid.DCQCN, seed uint64) *bottleneck {
 	e, _ := congestion.Algorithms.Lookup("dcqcn")
-	a, err := e.Build(e.Presets["sigcomm15"])
+	return bottleneckOf(m, e.Presets["sigcomm15"].(congestion.DCQCNParams), seed)
+}
+
+func bottleneckOf(m fluid.DCQCN, p congestion.DCQCNParams, seed uint64) *bottleneck {
+	a, err := congestion.NewDCQCN(p)
 	if err != nil {
 		panic(err)
 	}
@@ -54,16 +59,29 @@ func newBottleneck(m fluid.DCQCN, seed uint64) *bottleneck {
 	return b
 }
 
+// atRest begins with the rates and alpha of the rest state.
+func atRest(m *fluid.Cycle, p congestion.DCQCNParams, f fluid.FixedPoint, seed uint64) *bottleneck {
+	p.FirstCNPRate, p.InitialAlpha = sim.Rate(f.Rate), sim.Ratio(f.Alpha)
+	b := bottleneckOf(m.DCQCN, p, seed)
+	for i, r := range b.points {
+		r.OnCNP(0)
+		b.sendAt[i] = sim.Time(b.rand.Float64() * float64(sim.Rate(f.Rate).TxTime(m.Packet)))
+	}
+	return b
+}
+
 // run lets the model run and measures from the end of the warm-up.
 func (b *bottleneck) run(warmup, until sim.Time) outcome {
 	var o outcome
 	sent := make([]float64, b.m.Flows)
-	var area, packets, marks, cnps float64
+	var area, square, packets, marks, cnps float64
 	last := warmup
 	for {
 		s, now := b.nextEvent()
 		if now > warmup {
-			area += float64(len(b.queue)-b.head) * now.Sub(last).Seconds()
+			waiting := float64(len(b.queue) - b.head)
+			area += waiting * now.Sub(last).Seconds()
+			square += waiting * waiting * now.Sub(last).Seconds()
 			last = now
 		}
 		if now >= until {
@@ -94,6 +112,7 @@ func (b *bottleneck) run(warmup, until sim.Time) outcome {
 	}
 	span := until.Sub(warmup).Seconds()
 	o.queue = area / span * float64(b.m.Packet)
+	o.swing = math.Sqrt(square/span-area*area/span/span) * float64(b.m.Packet)
 	o.utilisation = packets * float64(b.m.Packet) * 8 / span / float64(b.m.Capacity)
 	o.cnpRate = cnps / span / float64(b.m.Flows)
 	o.marked = marks / packets

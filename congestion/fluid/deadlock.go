@@ -11,7 +11,7 @@ var _ = describe(Oracle{
 	Title:    "rate into a routing loop above which a lossless class deadlocks",
 	Equation: "r > n B/TTL; counting link crossings strictly (a packet is dropped when its TTL reaches 0): r > n B/(TTL-1)\nthe link by which packets enter is crossed most often, ceil((TTL-1)/n) times each: r > B/ceil((TTL-1)/n)",
 	Source:   "Hu et al., Deadlocks in Datacenter Networks, HotNets'16, section 3; strict count by RFC 1812, section 5.3.1",
-	Limits:   "n equal links in the loop, TTL-1 > 2n: with less a packet comes back once at most, so that the pauses of the port by which they enter, which PFC holds at B/2, are enough. The first two bounds take the links to be loaded alike; the third is exact, and lies below 0.9 of the first where n is large and TTL-1 a little above a multiple of it",
+	Limits:   "n equal links in the loop. The first two bounds take the links to be loaded alike, which packets that enter at every switch do; the second is then exact, for TTL > 3. With one entry the third is exact, and lies below 0.9 of the first where n is large and TTL-1 a little above a multiple of it; for TTL-1 > 2n: with less a packet comes back once at most, so that the pauses of the port by which they enter, which PFC holds at B/2, are enough",
 })
 
 // LoopDeadlockRate returns the published bound for a loop of n links.

@@ -15,6 +15,13 @@ var (
 		Limits:   "frame with FCS, plus 20 bytes of preamble and gap; one priority sends",
 	})
 	_ = describe(Oracle{
+		ID:       "headroom_frames",
+		Title:    "frames that an ideal switch stores after XOFF at worst, and the bytes that they take",
+		Equation: "N = ceil((2 t_prop + t_response + t(frame+20) + t(84)) / t(frame+20)), bytes = N frame, t(n) = 8 n/C",
+		Source:   "derivation: frame k after the one that crosses the threshold is sent if it begins before the PAUSE takes effect, (k-1) t(frame+20) < 2 t_prop + t_response + wait + t(84); the PAUSE waits one own frame less a bit at worst",
+		Limits:   "a sender without gaps and frames of one size. H of headroom_ideal lies above N frame, because it counts preambles and gaps, which take time and no room, and whole frames where one ends too late: H - 2 frames is too little only where N frame > H - 2 frame, which long cables, long responses and small frames end",
+	})
+	_ = describe(Oracle{
 		ID:       "headroom_bit_times",
 		Title:    "headroom in bit times by the delay model of the standard",
 		Equation: "max frame + PAUSE 672 + 2 interface + 2 cable + response + max lossless frame (frames with 20 bytes of preamble and gap)",
@@ -32,10 +39,23 @@ const (
 )
 
 // IdealHeadroom returns the bytes that arrive after the threshold is crossed,
-// at worst. prop is the one-way propagation delay, frame the largest frame
+// at worst, a part of a byte as a whole one. prop is the one-way propagation delay, frame the largest frame
 // with FCS. Source: the oracle headroom_ideal.
 func IdealHeadroom(rate sim.Rate, prop, response sim.Duration, frame sim.Bytes) sim.Bytes {
-	return rate.BytesIn(2*prop+response) + 2*(frame+wireOverhead) + pauseOnWire
+	way := rate.BytesIn(2*prop + response)
+	if rate.TxTime(way) < 2*prop+response {
+		way++
+	}
+	return way + 2*(frame+wireOverhead) + pauseOnWire
+}
+
+// IdealHeadroomFrames returns how many frames of a size, with FCS, arrive at
+// worst after the one that crosses the threshold; prop is the one-way
+// propagation delay. Source: the oracle headroom_frames.
+func IdealHeadroomFrames(rate sim.Rate, prop, response sim.Duration, frame sim.Bytes) int64 {
+	own := rate.TxTime(frame + wireOverhead)
+	obeyed := 2*prop + response + own + rate.TxTime(pauseOnWire)
+	return int64((obeyed + own - 1) / own)
 }
 
 // delays of the bit-time model in bit times.

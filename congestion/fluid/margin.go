@@ -44,26 +44,49 @@ func (m DCQCN) PhaseMargin() (Margin, error) {
 		return Margin{}, fmt.Errorf("fluid DCQCN: Kmin and Kmax are both %v: a step has no slope", m.Kmin)
 	}
 	l := m.linearise(f)
+	return leastMargin(l.at, maxOmega, perDecade)
+}
+
+// leastMargin looks for the least phase margin of an open loop that begins with
+// a phase of -90 degrees at low frequencies, from minOmega to most rad/s.
+func leastMargin(at func(w float64) complex128, most float64, perDecade int) (Margin, error) {
 	best := Margin{Degrees: math.Inf(1)}
-	gain, phase := l.at(minOmega), -math.Pi/2
-	last := cmplx.Phase(gain)
-	for i := 1; i <= int(math.Log10(maxOmega/minOmega)*perDecade); i++ {
-		w := minOmega * math.Pow(10, float64(i)/perDecade)
-		next := l.at(w)
-		turn := cmplx.Phase(next) - last
-		turn -= 2 * math.Pi * math.Round(turn/(2*math.Pi)) // without jumps
-		last = cmplx.Phase(next)
+	gain, phase, below := at(minOmega), -math.Pi/2, minOmega
+	for i := 1; i <= int(math.Log10(most/minOmega)*float64(perDecade)); i++ {
+		w := minOmega * math.Pow(10, float64(i)/float64(perDecade))
+		next := at(w)
 		if i > 1 && (cmplx.Abs(gain) >= 1) != (cmplx.Abs(next) >= 1) {
-			if d := (math.Pi + phase + turn/2) * 180 / math.Pi; d < best.Degrees {
-				best = Margin{Degrees: d, Frequency: w / (2 * math.Pi)}
+			one := crossing(at, below, w, cmplx.Abs(gain) >= 1)
+			if d := (math.Pi + phase + turned(gain, at(one))) * 180 / math.Pi; d < best.Degrees {
+				best = Margin{Degrees: d, Frequency: one / (2 * math.Pi)}
 			}
 		}
-		gain, phase = next, phase+turn
+		phase += turned(gain, next)
+		gain, below = next, w
 	}
 	if math.IsInf(best.Degrees, 1) {
 		return Margin{}, fmt.Errorf("fluid DCQCN: the loop never has gain 1")
 	}
 	return best, nil
+}
+
+// turned is the change of phase between frequencies that are near each other.
+func turned(from, to complex128) float64 {
+	turn := cmplx.Phase(to) - cmplx.Phase(from)
+	return turn - 2*math.Pi*math.Round(turn/(2*math.Pi)) // without jumps
+}
+
+// crossing is where between two frequencies the gain is 1.
+func crossing(at func(w float64) complex128, lo, hi float64, falls bool) float64 {
+	for range 12 {
+		mid := math.Sqrt(lo * hi)
+		if (cmplx.Abs(at(mid)) >= 1) == falls {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return math.Sqrt(lo * hi)
 }
 
 // loop is the linear model around the fixed point: state alpha, R_T, R_C of

@@ -133,6 +133,15 @@ func TestHeadroom(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
+	// Bytes on the wire by hand: (5000 + 1106 + 84)/1106 = 5.6; (5000 + 4194 + 84)/4194 = 2.2; 2 km at 50 Gb/s: (125000 + 1106 + 84)/1106 = 114.1.
+	for _, c := range []struct {
+		rate  sim.Rate
+		cable sim.Length
+		frame sim.Bytes
+		want  int64
+	}{{100 * sim.Gbps, 40 * sim.Metre, 1086, 6}, {100 * sim.Gbps, 40 * sim.Metre, 4174, 3}, {50 * sim.Gbps, 2000 * sim.Metre, 1086, 115}} {
+		require.Equal(t, c.want, IdealHeadroomFrames(c.rate, c.cable.Delay(), 0, c.frame))
+	}
 	_, err := BitTimeHeadroom(400*sim.Gbps, sim.Metre, 1518, 1518)
 	require.ErrorContains(t, err, "400Gbps")
 }

@@ -10,8 +10,12 @@ type LinkType uint16
 
 // Link types that are read. Frames of others are KindOther.
 const (
+	LinkNull       LinkType = 0 // BSD loopback: the family in the order of the machine
 	LinkEthernet   LinkType = 1
+	LinkRaw12      LinkType = 12 // IP, as some systems number it
+	LinkRaw14      LinkType = 14
 	LinkRaw101     LinkType = 101 // IP
+	LinkLoop       LinkType = 108 // OpenBSD loopback
 	LinkSLL        LinkType = 113 // Linux "any", as cooked by libpcap
 	LinkERF        LinkType = 197 // Endace, also ibdump
 	LinkIPv4       LinkType = 228
@@ -23,7 +27,7 @@ const (
 // Known reports whether frames of the type are taken apart.
 func (l LinkType) Known() bool {
 	switch l {
-	case LinkEthernet, LinkRaw101, LinkSLL, LinkERF, LinkIPv4, LinkIPv6Only, LinkInfiniBand, LinkSLL2:
+	case LinkNull, LinkRaw12, LinkRaw14, LinkLoop, LinkEthernet, LinkRaw101, LinkSLL, LinkERF, LinkIPv4, LinkIPv6Only, LinkInfiniBand, LinkSLL2:
 		return true
 	}
 	return false
@@ -38,8 +42,10 @@ func (f *Frame) Decode(link LinkType, data []byte, original int) {
 	switch link {
 	case LinkEthernet:
 		f.ethernet(data)
-	case LinkRaw101, LinkIPv4, LinkIPv6Only:
+	case LinkRaw101, LinkRaw12, LinkRaw14, LinkIPv4, LinkIPv6Only:
 		f.rawIP(data)
+	case LinkNull, LinkLoop:
+		f.rawIP(data[min(4, len(data)):])
 	case LinkSLL:
 		if len(data) >= 16 {
 			copy(f.SrcMAC[:], data[6:12])
@@ -79,14 +85,8 @@ func (f *Frame) erf(b []byte) {
 }
 
 func (f *Frame) rawIP(b []byte) {
-	if len(b) == 0 {
-		return
-	}
-	switch b[0] >> 4 {
-	case 4:
-		f.ipv4(b, 0)
-	case 6:
-		f.ipv6(b, 0)
+	if len(b) > 0 {
+		f.network(versionType(b[0]), b, 0)
 	}
 }
 
@@ -100,7 +100,10 @@ func (f *Frame) ethernet(b []byte) {
 }
 
 // payloadOf follows an EtherType.
-func (f *Frame) payloadOf(etherType uint16, b []byte) {
+func (f *Frame) payloadOf(etherType uint16, b []byte) { f.follow(etherType, b, 0) }
+
+// follow follows an EtherType inside of so many tunnels.
+func (f *Frame) follow(etherType uint16, b []byte, tunnels int) {
 	for etherType == EtherTypeVLAN || etherType == EtherTypeQinQ || etherType == 0x9100 {
 		if len(b) < sizeVLAN || f.VLANCount == maxVLANs {
 			return
@@ -112,10 +115,10 @@ func (f *Frame) payloadOf(etherType uint16, b []byte) {
 		b = b[sizeVLAN:]
 	}
 	switch etherType {
-	case EtherTypeIPv4:
-		f.ipv4(b, 0)
-	case EtherTypeIPv6:
-		f.ipv6(b, 0)
+	case EtherTypeIPv4, EtherTypeIPv6:
+		f.network(etherType, b, tunnels)
+	case EtherTypeMPLS, EtherTypeMPLSMulti:
+		f.mpls(b, tunnels)
 	case EtherTypeRoCEv1:
 		f.Kind = KindRoCEv1
 		f.grh(nil, b)
@@ -138,17 +141,18 @@ func (f *Frame) ipv4(b []byte, tunnels int) {
 	f.Src, f.Dst = netip.AddrFrom4([4]byte(b[12:16])), netip.AddrFrom4([4]byte(b[16:20]))
 	f.DSCP, f.ECN, f.TTL = b[1]>>2, b[1]&3, b[8]
 	f.IPID = binary.BigEndian.Uint16(b[4:])
-	if b[9] != protoUDP {
+	protocol := b[9]
+	if protocol != protoUDP && protocol != protoGRE && protocol != protoIPv4 && protocol != protoIPv6 {
 		return
 	}
 	if fragment := binary.BigEndian.Uint16(b[6:]) & fragmentMask; fragment != 0 {
 		// The first one tells the port; later ones may be of anything.
-		if fragment&fragmentStart != 0 || len(b) >= header+4 && binary.BigEndian.Uint16(b[header+2:]) == RoCEv2Port {
+		if fragment&fragmentStart != 0 || protocol != protoUDP || len(b) >= header+4 && binary.BigEndian.Uint16(b[header+2:]) == RoCEv2Port {
 			f.Kind = KindFragment
 		}
 		return
 	}
-	f.udp(b, header, total, tunnels)
+	f.transported(protocol, b, header, total, tunnels)
 }
 
 func (f *Frame) ipv6(b []byte, tunnels int) {
@@ -159,14 +163,44 @@ func (f *Frame) ipv6(b []byte, tunnels int) {
 	f.Src, f.Dst = netip.AddrFrom16([16]byte(b[8:24])), netip.AddrFrom16([16]byte(b[24:40]))
 	class := b[0]<<4 | b[1]>>4
 	f.DSCP, f.ECN, f.TTL = class>>2, class&3, b[7]
-	switch b[6] {
-	case protoUDP:
-		f.udp(b, sizeIPv6, total, tunnels)
-	case 44: // fragment header
-		if len(b) >= sizeIPv6+12 && b[sizeIPv6] == protoUDP &&
-			(binary.BigEndian.Uint16(b[sizeIPv6+2:])&0xfff8 != 0 || binary.BigEndian.Uint16(b[sizeIPv6+10:]) == RoCEv2Port) {
-			f.Kind = KindFragment
+	next, at := b[6], sizeIPv6
+	for range maxExtensions {
+		if next != 0 && next != 43 && next != 60 { // hop by hop, routing, destination
+			break
 		}
+		if len(b) < at+8 {
+			return
+		}
+		next, at = b[at], at+8+int(b[at+1])*8
+	}
+	if next != 44 { // fragment header
+		f.transported(next, b, at, total, tunnels)
+		return
+	}
+	if len(b) >= at+12 && b[at] == protoUDP &&
+		(binary.BigEndian.Uint16(b[at+2:])&0xfff8 != 0 || binary.BigEndian.Uint16(b[at+10:]) == RoCEv2Port) {
+		f.Kind = KindFragment
+	}
+}
+
+// maxExtensions bounds the extension headers of IPv6 that are passed over.
+const maxExtensions = 4
+
+// transported follows what an IP header of so many bytes carries.
+func (f *Frame) transported(protocol uint8, b []byte, header, total, tunnels int) {
+	if protocol == protoUDP {
+		f.udp(b, header, total, tunnels)
+		return
+	}
+	if len(b) < header || total < header {
+		return
+	}
+	inside := b[header:min(total, len(b))]
+	switch protocol {
+	case protoGRE:
+		f.gre(inside, tunnels)
+	case protoIPv4, protoIPv6:
+		f.ipInIP(inside, tunnels)
 	}
 }
 
@@ -182,6 +216,8 @@ func (f *Frame) udp(ip []byte, header, total, tunnels int) {
 	switch f.DstPort {
 	case VXLANPort:
 		f.vxlan(u[sizeUDP:], tunnels)
+	case genevePort:
+		f.geneve(u[sizeUDP:], tunnels)
 	case RoCEv2Port:
 		f.Kind = KindRoCEv2
 		if length < sizeUDP || header+length > total {
@@ -189,29 +225,9 @@ func (f *Frame) udp(ip []byte, header, total, tunnels int) {
 			return
 		}
 		end := header + length
-		if f.transport(ip[header+sizeUDP:], length-sizeUDP) && len(ip) >= end {
+		if f.transport(ip[header+sizeUDP:], length-sizeUDP) && len(ip) >= end && header <= maxIPHeader {
 			f.check(ip[end-SizeICRC:], icrcIP(ip[:end-SizeICRC], header))
 		}
-	}
-}
-
-// vxlan follows what is inside of a tunnel; the addresses are those inside.
-func (f *Frame) vxlan(b []byte, tunnels int) {
-	if tunnels >= maxTunnels || len(b) < sizeVXLAN+sizeEthernet || b[0]&0x08 == 0 {
-		return
-	}
-	f.Tunnelled, f.VNI, f.OuterECN = true, binary.BigEndian.Uint32(b[4:])>>8, f.ECN
-	b = b[sizeVXLAN:]
-	etherType, at := binary.BigEndian.Uint16(b[12:]), sizeEthernet
-	if etherType == EtherTypeVLAN && len(b) >= at+sizeVLAN {
-		etherType = binary.BigEndian.Uint16(b[at+2:])
-		at += sizeVLAN
-	}
-	switch etherType {
-	case EtherTypeIPv4:
-		f.ipv4(b[at:], tunnels+1)
-	case EtherTypeIPv6:
-		f.ipv6(b[at:], tunnels+1)
 	}
 }
 
@@ -284,17 +300,22 @@ func (f *Frame) transport(b []byte, length int) bool {
 		return false
 	}
 	b = b[SizeBTH:]
-	if _, ok := f.Ext.decode(info.Ext, b); !ok {
-		f.malformed("extended headers are cut off")
-		return false
-	}
 	if info.Verb == VerbCNP {
 		f.Payload = 0 // 16 reserved bytes
 		return true
 	}
+	if f.Have = f.Ext.decode(info.Ext, b); f.Have != info.Ext {
+		if !f.Truncated {
+			f.malformed("extended headers are cut off")
+		}
+		return f.Truncated
+	}
 	f.Data = b[n:min(n+f.Payload, len(b))]
 	return true
 }
+
+// Complete reports whether all extended headers of the packet were captured.
+func (f *Frame) Complete() bool { return f.Have == f.Info().Ext }
 
 // check compares an ICRC with what follows from the packet.
 func (f *Frame) check(sent []byte, want uint32) {

@@ -193,20 +193,20 @@ func (x *Extended) header(i int) header {
 	}
 }
 
-// decode reads the headers of a set from b and returns how many bytes they
-// take, or false where b is too short.
-func (x *Extended) decode(set Ext, b []byte) (int, bool) {
-	if len(b) < set.Size() {
-		return 0, false
-	}
-	n := 0
+// decode reads the headers of a set from b, and returns those that b holds.
+func (x *Extended) decode(set Ext, b []byte) (have Ext) {
 	for i, size := range extSizes {
-		if set&(1<<i) != 0 {
-			x.header(i).decode(b[n : n+size])
-			n += size
+		if set&(1<<i) == 0 {
+			continue
 		}
+		if len(b) < size {
+			break
+		}
+		x.header(i).decode(b[:size])
+		b = b[size:]
+		have |= 1 << i
 	}
-	return n, true
+	return have
 }
 
 // encode appends the headers of a set.

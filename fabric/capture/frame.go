@@ -24,8 +24,7 @@ const (
 	sizeIPv6      = 40
 	sizeUDP       = 8
 	sizeVXLAN     = 8
-	maxVLANs      = 4 // tags that are read; a frame with more is no RDMA
-	maxTunnels    = 1
+	maxVLANs      = 4      // tags that are read; a frame with more is no RDMA
 	fragmentMask  = 0x3fff // more fragments, and the offset
 	fragmentStart = 0x1fff // the offset
 )
@@ -88,7 +87,7 @@ type Frame struct {
 	SrcMAC, DstMAC [6]byte
 	VLANs          [maxVLANs]VLAN // outermost first
 	VLANCount      int
-	Tunnelled      bool // within VXLAN: addresses, ports and ICRC are those inside
+	Tunnelled      bool // within VXLAN, Geneve, GRE, ERSPAN or IP: addresses, ports and ICRC are those inside
 	VNI            uint32
 	OuterECN       uint8
 
@@ -98,9 +97,10 @@ type Frame struct {
 	IPID             uint16
 	SrcPort, DstPort uint16
 
-	LRH LRH
-	BTH BTH
-	Ext Extended
+	LRH  LRH
+	BTH  BTH
+	Ext  Extended
+	Have Ext // the extended headers that were captured: all of them, unless the frame is truncated
 	// Payload is how many bytes the packet carries, padding excluded, by the
 	// lengths of its headers: it may be more than was captured.
 	Payload int

@@ -24,9 +24,12 @@ var afterDummyLRH = crc32.ChecksumIEEE(dummyLRH[:])
 // maskedBTH is the offset in a BTH of the byte that is masked.
 const maskedBTH = 4
 
-// maxMasked bounds the headers in front of the payload: IPv6 or IPv4 with
-// options, UDP and BTH.
-const maxMasked = 60 + sizeUDP + SizeBTH
+// maxIPHeader is the longest IP header of which an ICRC is computed: IPv4 with
+// options.
+const maxIPHeader = 60
+
+// maxMasked bounds the headers in front of the payload: IP, UDP and BTH.
+const maxMasked = maxIPHeader + sizeUDP + SizeBTH
 
 // icrcIP computes the ICRC of a RoCEv2 packet: ip is everything from the IP
 // header on, without the ICRC, and header how long the IP header is.

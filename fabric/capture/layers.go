@@ -81,8 +81,9 @@ func (l *BTHLayer) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) erro
 		return errors.New("BTH is cut off")
 	}
 	l.BTH.decode(data)
-	n, ok := l.Ext.decode(l.Opcode.Info().Ext, data[SizeBTH:])
-	if !ok {
+	set := l.Opcode.Info().Ext
+	n := set.Size()
+	if l.Ext.decode(set, data[SizeBTH:]) != set {
 		df.SetTruncated()
 		return errors.New("the extended headers of " + l.Opcode.String() + " are cut off")
 	}

@@ -81,6 +81,10 @@ func TestEveryLinkType(t *testing.T) {
 		"with FCS":          {LinkEthernet, fcs, KindRoCEv2, "11.0.0.1"},
 		"IP":                {LinkRaw101, eth[14:], KindRoCEv2, "11.0.0.1"},
 		"IPv6":              {LinkIPv6Only, eth6[14:], KindRoCEv2, "fd00::1"},
+		"BSD loopback":      {LinkNull, append([]byte{2, 0, 0, 0}, eth[14:]...), KindRoCEv2, "11.0.0.1"},
+		"OpenBSD loopback":  {LinkLoop, append([]byte{0, 0, 0, 2}, eth[14:]...), KindRoCEv2, "11.0.0.1"},
+		"IP, number 12":     {LinkRaw12, eth[14:], KindRoCEv2, "11.0.0.1"},
+		"IP, number 14":     {LinkRaw14, eth6[14:], KindRoCEv2, "fd00::1"},
 		"Linux cooked":      {LinkSLL, cooked, KindRoCEv2, "11.0.0.1"},
 		"Linux cooked 2":    {LinkSLL2, cooked2, KindRoCEv2, "11.0.0.1"},
 		"ERF":               {LinkERF, erf, KindRoCEv2, "11.0.0.1"},
@@ -97,7 +101,7 @@ func TestEveryLinkType(t *testing.T) {
 		assert.Equal(t, OpcodeRCSendOnly, f.BTH.Opcode, name)
 		assert.True(t, c.link.Known())
 	}
-	assert.False(t, LinkType(0).Known())
+	assert.False(t, LinkType(147).Known())
 }
 
 func TestGopacketDissectsGRHAndLRH(t *testing.T) {

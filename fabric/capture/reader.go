@@ -59,7 +59,8 @@ type Record struct {
 	Drops     uint64 // packets that the capture lost between this one and the one before, as it says
 }
 
-// Reader reads pcap and pcapng files of both byte orders, record by record.
+// Reader reads pcap and pcapng files of both byte orders, record by record;
+// those packed by gzip or bzip2 are unpacked on the way.
 // Whatever it is given, it takes no more memory than MaxRecord and its
 // interfaces.
 type Reader struct {
@@ -78,6 +79,7 @@ type Reader struct {
 	ng      bool
 	section int // first interface of the section
 	nano    bool
+	extra   int // bytes that the head of a record has besides
 	drops   map[int]uint64
 }
 
@@ -85,17 +87,26 @@ type Reader struct {
 const (
 	magicMicro    = 0xa1b2c3d4
 	magicNano     = 0xa1b23c4d
-	magicModified = 0xa1b2cd34 // of a patched libpcap: records are 8 bytes longer
+	magicModified = 0xa1b2cd34 // of a patched libpcap
 	magicSection  = 0x0a0d0d0a
 	magicOrder    = 0x1a2b3c4d
 )
+
+// extraModified is what heads of records have besides in files of a patched
+// libpcap: interface, protocol and packet type.
+const extraModified = 8
 
 // ErrNotCapture is returned for what is neither pcap nor pcapng.
 var ErrNotCapture = errors.New("neither pcap nor pcapng")
 
 // NewReader reads the head of a capture.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{r: bufio.NewReaderSize(in, readBuffer)}
+	packed := bufio.NewReaderSize(in, readBuffer)
+	plain, err := unpacked(packed)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{r: plain}
 	head, err := r.r.Peek(4)
 	if err != nil {
 		if len(head) == 0 && err == io.EOF {
@@ -134,11 +145,8 @@ func (r *Reader) pcapHead() error {
 	case magicNano:
 		r.nano = true
 	case magicModified:
-		return fmt.Errorf("pcap of a patched libpcap (magic a1b2cd34) is not read: convert it with editcap -F pcap")
+		r.extra = extraModified
 	default:
-		if b[0] == 0x1f && b[1] == 0x8b {
-			return fmt.Errorf("a gzip file: unpack it, for example with zcat FILE | rdmasim pcap -")
-		}
 		return ErrNotCapture
 	}
 	link := r.order.Uint32(b[20:])
@@ -192,7 +200,7 @@ func (r *Reader) Next(rec *Record) error {
 	if r.ng {
 		return r.nextBlock(rec)
 	}
-	b, err := r.take(16)
+	b, err := r.take(16 + r.extra)
 	if err != nil {
 		return cutOff(err)
 	}

@@ -155,7 +155,10 @@ func TestWhatIsNoCapture(t *testing.T) {
 		"":                                "the file is empty",
 		"abc":                             "neither pcap nor pcapng",
 		"hello world, this is no capture": "neither pcap nor pcapng",
-		"\x1f\x8b\x08\x00" + strings.Repeat("x", 30): "a gzip file: unpack it",
+		"\x1f\x8b\x07\x00" + strings.Repeat("x", 30): "a gzip file with a damaged head",
+		"\x28\xb5\x2f\xfdxxxx":                       "compressed by zstd",
+		"\xfd7zXZ\x00xx":                             "compressed by xz",
+		"\x04\x22\x4d\x18xxxx":                       "compressed by lz4",
 		"\x0a\x0d\x0d\x0a\x1c\x00\x00\x00xxxxyyyy":   "without its byte-order magic",
 	} {
 		r, err := NewReader(strings.NewReader(text))

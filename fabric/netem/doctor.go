@@ -99,13 +99,26 @@ func (d *doctor) device(ctx context.Context, dev *Device) {
 
 func (d *doctor) versions(dev *Device) {
 	text := fmt.Sprintf("driver %s, firmware %s", orWord(dev.Driver), orWord(dev.Firmware))
-	if v := value(d.path("sys/module", dev.Driver), "version"); dev.Driver != "" && v != "" {
+	if v := ModuleVersion(d.root, dev.Driver); v != "" {
 		text += ", module version " + v
 	}
-	if board := value(d.path("sys/class/infiniband", dev.Name), "board_id"); board != "" {
+	if board := Board(d.root, dev.Name); board != "" {
 		text += ", board " + board
 	}
 	d.add("versions", Note, dev.Name, text, "")
+}
+
+// ModuleVersion returns the version that the module of a driver states, "" if none.
+func ModuleVersion(root, driver string) string {
+	if driver == "" {
+		return ""
+	}
+	return value(filepath.Join(root, "sys/module", driver), "version")
+}
+
+// Board returns the identifier of the board of a device, which names its kind.
+func Board(root, device string) string {
+	return value(filepath.Join(root, "sys/class/infiniband", device), "board_id")
 }
 
 func (d *doctor) port(dev *Device, p *Port) {

@@ -92,6 +92,9 @@ type jsonReader struct {
 // brace, as pieces of configuration do, is read as the inside of an object.
 func parseJSON(file string, data []byte) (*node, error) {
 	r := &jsonReader{file: file, data: strings.TrimPrefix(string(data), "\ufeff"), line: 1}
+	if strings.HasPrefix(r.data, "\xff\xfe") || strings.HasPrefix(r.data, "\xfe\xff") {
+		return nil, r.fail("the file is UTF-16: save it as UTF-8")
+	}
 	r.space()
 	if r.at == len(r.data) {
 		return nil, r.fail("the file is empty: want an object of tables, such as {\"PORT\": {...}}")
@@ -156,7 +159,18 @@ func (r *jsonReader) unexpected(want string) error {
 		return r.fail("this is a jinja2 template (%s): render it first, as with sonic-cfggen -t", rest[:2])
 	}
 	c, _ := utf8.DecodeRuneInString(rest)
+	switch {
+	case c == '#', strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"):
+		return r.fail("a comment, which JSON does not have and SONiC refuses: remove it")
+	case (c == '}' || c == ']') && r.afterComma():
+		return r.fail("%q after a comma: remove the comma, or write what follows it", c)
+	}
 	return r.fail("%q where %s should stand", c, want)
+}
+
+// afterComma reports whether the last thing before is a comma.
+func (r *jsonReader) afterComma() bool {
+	return strings.HasSuffix(strings.TrimRight(r.data[:r.at], " \t\r\n"), ",")
 }
 
 func (r *jsonReader) value(depth int) (*node, error) {

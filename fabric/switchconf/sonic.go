@@ -37,6 +37,7 @@ type Field struct {
 	From             Origin
 	Status           Status
 	Doc              string // what it means, or why it is not used
+	Why              string // why it is not used although it is understood; may be empty
 }
 
 // Import is what was read.
@@ -77,6 +78,7 @@ func ReadSONiC(files []File, o Options) (*Import, error) {
 	if err := r.identify(o); err != nil {
 		return nil, err
 	}
+	r.lineCard()
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
@@ -91,6 +93,7 @@ func ReadSONiC(files []File, o Options) (*Import, error) {
 const (
 	maxEntries = 1 << 17 // of a table
 	maxThings  = 4096    // ports, profiles, maps of a kind
+	maxName    = 200     // letters; SONiC's YANG models have up to 128
 )
 
 // sonicReader fills a Switch from tables.

@@ -81,7 +81,7 @@ var poolColumns = []column[Pool]{
 	percentColumn("percentage", "share of the memory, instead of size", func(p *Pool) *Value[sim.Ratio] { return &p.Percentage }),
 }
 
-var profileColumns = []column[Profile]{
+var profileColumns = append([]column[Profile]{
 	refColumn("pool", "pool that it takes from", "BUFFER_POOL", func(p *Profile) *Value[string] { return &p.Pool }),
 	sizeColumn("size", "bytes set aside", func(p *Profile) *Value[sim.Bytes] { return &p.Size }),
 	sizeColumn("xon", "resume below this use", func(p *Profile) *Value[sim.Bytes] { return &p.Xon }),
@@ -91,7 +91,7 @@ var profileColumns = []column[Profile]{
 	sizeColumn("static_th", "threshold in bytes", func(p *Profile) *Value[sim.Bytes] { return &p.StaticTh }),
 	wordColumn("headroom_type", "dynamic: xon, xoff and size are computed", []string{"static", "dynamic"}, func(p *Profile) *Value[string] { return &p.HeadroomType }),
 	wordColumn("packet_discard_action", "what happens to packets beyond the threshold", []string{"drop", "trim"}, func(p *Profile) *Value[string] { return &p.Discard }),
-}
+}, strangers[Profile]("read by no version of SONiC's orchagent: the mode of the pool holds", "mode")...)
 
 var pgColumns = []column[PG]{
 	{"profile", "buffer of the priority group", func(r *sonicReader, g *PG, l *leaf) error {

@@ -178,9 +178,22 @@ func portNames(e *entry, list string) ([]string, error) {
 		if slices.Contains(names, n) {
 			return nil, e.fail("port %s stands in the key twice", n)
 		}
+		if from, to, ok := portSpan(n); ok {
+			return nil, e.fail("%s: a range of ports: want each port of it, such as %s,%s", printable(n), from, to)
+		}
 		names = append(names, n)
 	}
 	return names, nil
+}
+
+// portSpan reports whether a name is a range of ports, such as
+// Ethernet0-Ethernet8, which no table of SONiC has.
+func portSpan(name string) (from, to string, ok bool) {
+	from, to, ok = strings.Cut(name, "-")
+	kind := strings.TrimRight(from, "0123456789")
+	number, same := strings.CutPrefix(to, kind)
+	_, err := strconv.Atoi(number)
+	return from, to, ok && same && err == nil && kind != "" && kind != from
 }
 
 // portRange splits a key such as Ethernet0,Ethernet4|3-4 into ports and an

@@ -152,6 +152,9 @@ func named[T any](list func(*Switch) *[]T, name func(*T) *string, from func(*T) 
 			if len(*all) == maxThings {
 				return e.fail("more than %d entries", maxThings)
 			}
+			if len(e.key) > maxName {
+				return e.fail("want a name of up to %d letters", maxName)
+			}
 			*all = append(*all, *new(T))
 			t = &(*all)[len(*all)-1]
 			*name(t), *from(t) = e.key, e.from

@@ -138,7 +138,7 @@ func TestErrors(t *testing.T) {
 		{"empty", "", "x.json:1:1: the file is empty: want an object of tables"},
 		{"cut", `{"PORT": {"Ethernet0": {"speed": "1`, `x.json:1:34: a string that does not end: a closing quote is missing`},
 		{"comma", "{\"PORT\": {}\n \"VLAN\": {}}", `x.json:2:2: '"' where a comma or a closing brace should stand`},
-		{"trailing comma", "{\"PORT\": {},\n}", `x.json:2:1: '}' where a name in quotes should stand`},
+		{"trailing comma", "{\"PORT\": {},\n}", `x.json:2:1: '}' after a comma`},
 		{"end", `{"PORT": {`, `x.json:1:11: the file ends where a name in quotes should stand`},
 		{"after", `{} {}`, `x.json:1:4: text after the end of the JSON`},
 		{"word", `{"PORT": nul}`, `x.json:1:10: 'n' where a value should stand`},

@@ -53,6 +53,7 @@ func (c Curve) Figure() Figure {
 	p.Add(grid{x: true, y: true})
 	panel := Panel{Plot: p, Height: 220}
 	table := Table{Head: []string{"series", c.XLabel, c.YLabel}}
+	series := 0 // of points
 	for i := range c.Lines {
 		l := &c.Lines[i]
 		pts, half := l.points()
@@ -66,8 +67,10 @@ func (c Curve) Figure() Figure {
 			continue
 		}
 		sty.Dashes = nil
-		p.Add(measured{pts: pts, half: half, sty: sty})
-		panel.Legend = append(panel.Legend, Key{Label: l.Name, Ring: sty.Color})
+		mark := draw.GlyphStyle{Color: sty.Color, Radius: vg.Points(3), Shape: hollowShape(series)}
+		series++
+		p.Add(measured{pts: pts, half: half, sty: sty, mark: mark})
+		panel.Legend = append(panel.Legend, Key{Label: l.Name, Mark: mark})
 		for _, q := range pts {
 			table.Rows = append(table.Rows, []string{l.Name, tickNumber(q.x), tickNumber(q.y)})
 		}
@@ -133,11 +136,12 @@ type measured struct {
 	pts  []xy
 	half []float64
 	sty  draw.LineStyle
+	mark draw.GlyphStyle
 }
 
 func (d measured) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	glyph := ring(d.sty.Color)
+	glyph := d.mark
 	if len(d.pts) > 60 {
 		glyph.Radius = vg.Points(1)
 	}

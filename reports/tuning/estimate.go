@@ -73,6 +73,8 @@ type Margin struct {
 	Setting string   `json:"setting"` // SettingToday, SettingRecommended
 	Flows   int      `json:"flows"`
 	Degrees *float64 `json:"degrees"`
+	Why     string   `json:"why,omitempty"`   // there is no answer
+	Model   string   `json:"model,omitempty"` // the oracle that it is of
 }
 
 // Write writes estimate.json into a directory.

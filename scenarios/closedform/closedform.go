@@ -31,7 +31,8 @@ type view struct {
 	b      *scenarios.Bottleneck
 	dcqcn  *congestion.DCQCNParams // nil: another algorithm
 	inputs []tuning.Input
-	apart  bool // the metric of the question shows something else here
+	apart  bool   // the metric of the question shows something else here
+	oracle string // instead of the question's
 }
 
 // use notes an input and returns it.
@@ -89,6 +90,11 @@ func (q *question) ask(c *view) tuning.Estimate {
 	}
 	e := tuning.Estimate{Key: q.key, Name: q.name, Unit: q.unit, Formula: o.Equation, Source: o.Source, Limit: o.Limits, Metric: q.metric, Bound: q.bound}
 	v, text, err := q.answer(c)
+	if c.oracle != "" {
+		if o, known := fluid.Explain(c.oracle); known == nil {
+			e.Formula, e.Source, e.Limit = o.Equation, o.Source, o.Limits
+		}
+	}
 	e.Inputs, e.Text = c.inputs, text
 	if c.apart {
 		e.Metric, e.Bound = "", ""
@@ -115,15 +121,15 @@ func (c *view) meets() error {
 	return nil
 }
 
-// model returns the fluid model of the scenario's DCQCN, or why it is none.
-func (c *view) model() (fluid.DCQCN, error) {
+// model returns the control loop of the scenario's DCQCN, or why it is none.
+func (c *view) model() (*loop, error) {
 	if c.b.Where == "" {
-		return fluid.DCQCN{}, fmt.Errorf("the host hangs on no switch")
+		return nil, fmt.Errorf("the host hangs on no switch")
 	}
 	if c.b.Flows < 2 {
-		return fluid.DCQCN{}, fmt.Errorf("no two flows meet")
+		return nil, fmt.Errorf("no two flows meet")
 	}
-	return Model(c.spec, c.b)
+	return newLoop(c.spec, c.b, c.b.Flows)
 }
 
 // Model returns the fluid model of DCQCN with the parameters of a scenario. The
@@ -166,12 +172,13 @@ func payloadRate(b *scenarios.Bottleneck) sim.Rate {
 }
 
 // fixedPoint returns the rest state, or why there is none.
-func (c *view) fixedPoint() (fluid.DCQCN, fluid.FixedPoint, error) {
+func (c *view) fixedPoint() (*loop, fluid.FixedPoint, error) {
 	m, err := c.model()
 	if err != nil {
-		return m, fluid.FixedPoint{}, err
+		return nil, fluid.FixedPoint{}, err
 	}
 	c.noteModel(m)
+	c.oracle = m.oracle("", cyclePoint)
 	f, err := m.FixedPoint()
 	switch {
 	case err != nil:
@@ -181,9 +188,6 @@ func (c *view) fixedPoint() (fluid.DCQCN, fluid.FixedPoint, error) {
 	case c.b.Once && float64(c.b.Burst) < 20*f.Rate/8*m.AlphaTimer.Seconds():
 		return m, f, fmt.Errorf("messages of %v end before the rates settle", c.b.Burst)
 	}
-	if x := c.hyper(f); x > 0.1 {
-		return m, f, fmt.Errorf("hyper increase would begin in %.0f %% of the pauses between CNPs, which the model does not have", x*100)
-	}
 	if err := c.pfcFirst(f.Queue); err != nil {
 		return m, f, err
 	}
@@ -191,8 +195,7 @@ func (c *view) fixedPoint() (fluid.DCQCN, fluid.FixedPoint, error) {
 }
 
 // hyper is the chance that no CNP comes until hyper increase begins.
-func (c *view) hyper(f fluid.FixedPoint) float64 {
-	p := c.dcqcn
+func hyper(p congestion.DCQCNParams, f fluid.FixedPoint) float64 {
 	t := float64(p.F+1) * p.RateTimer.Seconds()
 	if p.HyperStage == congestion.HyperBoth && p.ByteCounter > 0 {
 		t = max(t, float64(p.F+1)*float64(p.ByteCounter)*8/f.Rate)
@@ -211,7 +214,7 @@ func (c *view) pfcFirst(queue float64) error {
 	return nil
 }
 
-func (c *view) noteModel(m fluid.DCQCN) {
+func (c *view) noteModel(m *loop) {
 	c.use("C", float64(c.b.Rate), tuning.BitsPerS, c.b.Where)
 	c.use("N", float64(m.Flows), tuning.Count, "traffic")
 	c.use("packet", float64(m.Packet), tuning.Bytes, "nic")
@@ -225,6 +228,11 @@ func (c *view) noteModel(m fluid.DCQCN) {
 	c.use("F", float64(m.F), tuning.Count, "f, stage_test")
 	c.use("g", m.G, tuning.Ratio, "g")
 	c.use("R_AI", float64(m.RAI), tuning.BitsPerS, "r_ai")
+	if m.cycle != nil {
+		c.use("R_HAI", float64(m.cycle.RHAI), tuning.BitsPerS, "r_hai")
+		c.use("cut_gain", m.cycle.CutGain, tuning.Ratio, "cut_gain")
+		c.use("cut_interval", m.cycle.CutInterval.Seconds(), tuning.Seconds, "cut_interval")
+	}
 }
 
 // size prints bytes with three digits.
@@ -236,28 +244,4 @@ func size(v float64) string {
 		return fmt.Sprintf("%.3g KB", v/1e3)
 	}
 	return fmt.Sprintf("%.0f B", v)
-}
-
-// flowCounts are those of a stability curve.
-var flowCounts = []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128}
-
-// Margins returns the phase margin of a scenario's settings against the number
-// of flows; nil where the model does not hold at all.
-func Margins(s *scenarios.Spec, b *scenarios.Bottleneck, setting string) (list []tuning.Margin) {
-	if b == nil || b.Where == "" {
-		return nil
-	}
-	m, err := Model(s, b)
-	if err != nil {
-		return nil
-	}
-	for _, n := range flowCounts {
-		m.Flows = n
-		x := tuning.Margin{Setting: setting, Flows: n}
-		if got, err := m.PhaseMargin(); err == nil {
-			x.Degrees = &got.Degrees
-		}
-		list = append(list, x)
-	}
-	return list
 }

@@ -139,6 +139,52 @@ func TestFixedPointBesideASimulation(t *testing.T) {
 	assert.LessOrEqual(t, *m.Goodput.Total, value(t, e, "goodput")*1.0001)
 }
 
+// The reaction points of cards and of other simulators: long flows that begin at
+// line rate, with a gentle slope of the marking curve. The queue is at most 40 %
+// above the model's where the margin is a few degrees, and never far below.
+func TestCycleBesideASimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates 200 ms of each preset")
+	}
+	for preset, most := range map[string]float64{"connectx": 1.4, "hpcc_paper": 1.15} {
+		s := load(t, validation+"dcqcn-long.yaml", "topology.star.hosts=9", "topology.star.rate=100Gbps", "warmup=100ms", "duration=200ms",
+			"nic.congestion={dcqcn: {preset: "+preset+"}}", "switch.ecn={3: {kmin: 5KB, kmax: 8MB, pmax: 10%, mark_at: dequeue}}")
+		e := estimate(t, s)
+		assert.Contains(t, e.Item(tuning.KeyQueue).Formula, "time from cut to cut")
+		assert.Contains(t, e.Item(tuning.KeyMargin).Source, "linearisation of dcqcn_cycle")
+		assert.Positive(t, value(t, e, tuning.KeyMargin), preset)
+		assert.Positive(t, value(t, e, "converge"), preset)
+		m := run(t, s)
+		require.NotNil(t, m.Queue.Mean)
+		queue, marks := *m.Queue.Mean/value(t, e, tuning.KeyQueue), float64(*m.ECN.Marked)/float64(*m.ECN.Eligible)/value(t, e, "marked")
+		t.Logf("%s: queue %.3f, marks %.3f of the model's", preset, queue, marks)
+		for _, x := range []float64{queue, marks} {
+			assert.True(t, x > 0.95 && x < most, "%s: %.3f of the model's", preset, x)
+		}
+	}
+}
+
+// The stability curve of a card has an answer for every number of flows, or a
+// reason, and names its model; what has no loop has one reason.
+func TestMarginsSayWhy(t *testing.T) {
+	for sets, want := range map[string]string{"nic.congestion={dcqcn: {preset: connectx}}": cycleMargin, "nic.congestion={dcqcn: {preset: sigcomm15}}": paperMargin} {
+		e := estimate(t, load(t, "incast-8to1", sets))
+		require.Len(t, e.Margins, len(flowCounts))
+		some := 0
+		for _, m := range e.Margins {
+			assert.Equal(t, want, m.Model)
+			assert.NotEqual(t, m.Degrees == nil, m.Why == "", "%d flows", m.Flows)
+			if m.Degrees != nil {
+				some++
+			}
+		}
+		assert.Greater(t, some, 3)
+	}
+	e := estimate(t, load(t, "incast-8to1", "nic.congestion={swift: {}}"))
+	require.Len(t, e.Margins, 1)
+	assert.Equal(t, "congestion is swift, not dcqcn", e.Margins[0].Why)
+}
+
 // A synchronous incast without congestion control: the port never rests, so
 // that the end is exact; the first burst is what has come after one round trip.
 func TestIncastBesideASimulation(t *testing.T) {
@@ -198,7 +244,10 @@ func TestNotValid(t *testing.T) {
 		sets      []string
 	}{
 		{tuning.KeyQueue, "congestion is swift, not dcqcn", "incast-8to1", []string{"nic.congestion={swift: {}}"}},
-		{tuning.KeyQueue, "alpha_timer", "incast-8to1", nil},
+		{tuning.KeyQueue, "alpha_timer", "incast-8to1", []string{"nic.congestion={dcqcn: {preset: connectx, alpha_update: per_cnp}}"}},
+		{tuning.KeyQueue, "variable_window", "incast-8to1", []string{"nic.congestion={dcqcn: {preset: connectx, variable_window: 1MB}}"}},
+		{tuning.KeyMargin, "not above the least rate", "incast-8to1", []string{"nic.congestion={dcqcn: {preset: connectx, min_rate: 20Gbps}}"}},
+		{"converge", "congestion is timely", "incast-8to1", []string{"nic.congestion={timely: {}}"}},
 		{tuning.KeyQueue, "is not marked", validation + "dcqcn-long.yaml", []string{"switch.ecn={}"}},
 		{tuning.KeyQueue, "above Pmax", validation + "dcqcn-long.yaml", []string{"topology.star.hosts=33"}},
 		{tuning.KeyMargin, "above Pmax", validation + "dcqcn-long.yaml", []string{"topology.star.hosts=33"}},

@@ -2,6 +2,7 @@ package closedform
 
 import (
 	"fmt"
+	"math"
 
 	"rdmasim/congestion/fluid"
 	"rdmasim/reports/tuning"
@@ -164,7 +165,7 @@ func ecnBound(c *view) (float64, string, error) {
 
 func queue(c *view) (float64, string, error) {
 	_, f, err := c.fixedPoint()
-	return f.Queue, "The mean of packets lies up to 35 % above it, because marking is convex.", err
+	return f.Queue, "The mean of packets lies up to 40 % above it where the queue swings, because marking is convex.", err
 }
 
 func marked(c *view) (float64, string, error) {
@@ -174,6 +175,9 @@ func marked(c *view) (float64, string, error) {
 
 func cnps(c *view) (float64, string, error) {
 	m, f, err := c.fixedPoint()
+	if err != nil {
+		return 0, "", err
+	}
 	return f.CNPRate * float64(m.Flows), "Of all flows together.", err
 }
 
@@ -182,17 +186,29 @@ func converge(c *view) (float64, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	x, err := m.Convergence()
-	return x.Time, "Until the largest difference of rates is a tenth of the fair share's.", err
+	if m.cycle == nil {
+		x, err := m.Convergence()
+		return x.Time, "Until the largest difference of rates is a tenth of the fair share's.", err
+	}
+	c.oracle = settleOracle
+	rate, err := m.cycle.SettleRate()
+	if err != nil {
+		return 0, "", err
+	}
+	text := fmt.Sprintf("Until a difference as large as the line rate is a tenth of the fair share, at the pace of small ones: a factor of e in %.3g ms.", 1e3/rate)
+	return math.Log(10*float64(m.Flows)) / rate, text, nil
 }
 
 func margin(c *view) (float64, string, error) {
 	m, _, err := c.fixedPoint()
+	if m != nil {
+		c.oracle = m.oracle("", cycleMargin)
+	}
 	if err != nil {
 		return 0, "", err
 	}
 	c.use("tau*", m.Delay.Seconds(), tuning.Seconds, "the round trip without queues")
 	x, err := m.PhaseMargin()
-	text := fmt.Sprintf("At %.3g Hz. Above 30 degrees swings die out fast, below 0 the queue swings of itself.", x.Frequency)
+	text := fmt.Sprintf("At %.3g Hz. Above 30 degrees swings die out fast, near 0 chance keeps them going, below 0 the queue swings of itself.", x.Frequency)
 	return x.Degrees, text, err
 }

@@ -19,6 +19,7 @@ import (
 // remote is how a world that has only some of the hosts reaches the others.
 type remote struct {
 	link    *link
+	lease   time.Duration
 	started time.Time // of the agent's clock
 	seq     uint64
 	stop    bool
@@ -30,30 +31,69 @@ func (r *remote) now() int64 { return time.Since(r.started).Nanoseconds() }
 // callTime is how long an answer of another agent may take.
 const callTime = 20 * time.Second
 
+// Told is an error that the coordinator was told of.
+type Told struct{ error }
+
+// Unwrap returns the error itself.
+func (t Told) Unwrap() error { return t.error }
+
 // Agent runs the hosts of a scenario that are devices of this machine, as the
 // coordinator at the other end says. log gets every command that changes the host.
+// It ends, and undoes what it has changed, when the coordinator closes or is
+// silent for longer than the time of a lease.
 func Agent(ctx context.Context, in io.Reader, out io.Writer, log io.Writer, version string) error {
-	r := &remote{link: newLink(in, out), started: time.Now()}
+	return agent(ctx, in, out, log, version, leaseTime)
+}
+
+func agent(ctx context.Context, in io.Reader, out io.Writer, log io.Writer, version string, lease time.Duration) error {
+	r := &remote{started: time.Now(), lease: lease}
+	r.link = newLink(in, out, r.answerAlive)
 	if err := r.link.send(message{Kind: kindHello, Version: version}); err != nil {
 		return err
 	}
-	err := r.serve(ctx, log, version)
-	if err != nil {
-		err = errors.Join(err, r.link.send(message{Kind: kindFailed, Err: err.Error()}))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go r.watch(ctx, cancel)
+	ended := make(chan error, 1)
+	go func() {
+		err := r.serve(ctx, log, version)
+		if err != nil {
+			if r.link.send(message{Kind: kindFailed, Err: err.Error()}) == nil {
+				err = Told{err}
+			}
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
 	}
-	return err
+	if !errors.Is(context.Cause(ctx), errLapsed) { // interrupted: what was measured is still sent
+		return <-ended
+	}
+	// To write to a connection that is lost may take for ever. What was changed
+	// has been undone by then, or is by the guard.
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(lease):
+		return context.Cause(ctx)
+	}
 }
 
 // serve answers until there is a scenario, and runs it.
 func (r *remote) serve(ctx context.Context, log io.Writer, version string) error {
 	var w *world
 	var o Options
+	var x examined
+	defer func() { _ = x.close() }() // nothing of the host was changed
 	for {
 		var m message
 		ok := false
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), w.closeIf())
+			return errors.Join(context.Cause(ctx), w.closeIf())
 		case m, ok = <-r.link.in:
 		}
 		if !ok {
@@ -75,6 +115,10 @@ func (r *remote) serve(ctx context.Context, log io.Writer, version string) error
 			}
 			if err := r.link.send(message{Kind: kindReady}); err != nil {
 				return errors.Join(err, w.close())
+			}
+		case kindDoctor, kindReach:
+			if err := x.answer(ctx, r.link, m); err != nil {
+				return err
 			}
 		case kindStart:
 			if w == nil {
@@ -120,6 +164,9 @@ func (w *world) runAgent(ctx context.Context, o Options) error {
 			w.fail(err)
 		}
 	}
+	if cause := context.Cause(ctx); errors.Is(cause, errLapsed) {
+		w.fail(cause)
+	}
 	if w.err != nil {
 		return w.err
 	}
@@ -138,6 +185,9 @@ func (w *world) runAgent(ctx context.Context, o Options) error {
 		}
 	}
 	res.Counters = list
+	if ctx.Err() != nil {
+		res.Stopped = "it was interrupted there"
+	}
 	for _, in := range w.faults {
 		res.Faults[in.name] = [3]int64{in.hit, in.seen, in.dropped}
 	}
@@ -322,6 +372,9 @@ func (w *world) call(host int, q *wireConn) (*wireConn, error) {
 			case !ok:
 				return nil, fmt.Errorf("the coordinator is gone: %w", r.link.errGone())
 			case m.Kind == kindReply && m.Seq == seq:
+				if m.Lost {
+					return nil, fmt.Errorf("%s: %w", w.traffic.Hosts[host], errPeerLost)
+				}
 				if m.Err != "" || m.Conn == nil {
 					return nil, fmt.Errorf("the agent of %s: %s", w.traffic.Hosts[host], m.Err)
 				}

@@ -63,7 +63,7 @@ func TestPlaces(t *testing.T) {
 	c, err := newCoordinator(spec, []Place{{"h0", "a", "rxe0"}, {"h1", "a", "rxe1"}})
 	require.NoError(t, err)
 	require.Len(t, c.agents, 1, "one agent per machine")
-	for via, want := range map[string]string{"": "--via is empty", "/does/not/exist {}": "no such file", "echo hello": "not a message of an agent", "true": "has ended"} {
+	for via, want := range map[string]string{"": "--via is empty", "/does/not/exist {}": "no such file", "echo hello": "not a message of an agent", "true": "no agent answers"} {
 		_, err := RunRemote(context.Background(), spec, Options{Out: t.TempDir() + "/run"}, []Place{{"h0", "a", "rxe0"}, {"h1", "b", "rxe1"}}, via)
 		require.ErrorContains(t, err, want, via)
 	}
@@ -76,7 +76,7 @@ func TestAgentTalk(t *testing.T) {
 	out, fromAgent := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- Agent(context.Background(), toAgent, fromAgent, io.Discard, "v1") }()
-	l := newLink(out, in)
+	l := newLink(out, in, nil)
 	hello := <-l.in
 	require.Equal(t, kindHello, hello.Kind)
 	require.Equal(t, "v1", hello.Version)
@@ -103,13 +103,16 @@ func TestAgentTalk(t *testing.T) {
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"kind":"call","seq":3,"to":"h1","conn":{"load":0,"from":"h0","qpn":17,"addr":139637976727552,"rkey":8}}`))
 	f.Add([]byte(`{"kind":"rows","rows":{"flows":[{"ID":1}],"objects":["h0"]}}`))
+	f.Add([]byte(`{"kind":"alive","seq":3,"time_ns":5}`))
+	f.Add([]byte(`{"kind":"doctor","doctor":{"profile":"lossy","devices":[{"name":"rxe0","qpn":17,"mtu":3}]}}`))
+	f.Add([]byte(`{"kind":"reach","reach":{"device":"rxe0","targets":[{"qpn":17,"size":64,"tag":1}]}}`))
 	f.Add([]byte("Last login: Sun"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := parseMessage(b)
 		if err == nil && m.Kind == "" {
 			t.Fatal("a message without a kind")
 		}
-		l := newLink(bytes.NewReader(append(b, '\n')), io.Discard)
+		l := newLink(bytes.NewReader(append(b, '\n')), io.Discard, nil)
 		for range l.in {
 		}
 	})

@@ -1,6 +1,8 @@
 package hardware
 
 import (
+	"errors"
+
 	"rdmasim/scenarios/workload"
 	"rdmasim/sim"
 	"rdmasim/verbs"
@@ -49,8 +51,13 @@ func (a *app) Connect(p workload.ConnParams) verbs.Connection {
 	return here
 }
 
-// fail ends the run with an error; the first one counts.
+// fail ends the run with an error; the first one counts. That another machine is
+// lost only ends it.
 func (w *world) fail(err error) {
+	if w.remote != nil && errors.Is(err, errPeerLost) {
+		w.remote.stop = true
+		return
+	}
 	if w.err == nil {
 		w.err = err
 	}

@@ -27,7 +27,7 @@ func TestGuestLooksLikeItsSimulation(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer cancel()
-	im := image(ctx, t)
+	im := labImage(ctx, t, testLog{t, new([]byte)})
 	dir, share := t.TempDir(), t.TempDir()
 	program := filepath.Join(dir, "rdmasim")
 	build(ctx, t, "build", "-o", program, "rdmasim/cmd/rdmasim")

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"rdmasim/scenarios"
@@ -29,7 +28,7 @@ func ParsePlace(s string) (p Place, err error) {
 }
 
 // DefaultVia is how an agent is started on a machine.
-const DefaultVia = "ssh -o BatchMode=yes {} rdmasim hw agent"
+const DefaultVia = "ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o ClearAllForwardings=yes {} rdmasim hw agent"
 
 // agentEnd is an agent as the coordinator sees it.
 type agentEnd struct {
@@ -38,6 +37,14 @@ type agentEnd struct {
 	link    *link
 	cmd     *exec.Cmd
 	stdin   io.Closer
+	errs    *said
+	closed  chan struct{} // closed with its standard output
+	ended   chan struct{} // closed with the process; then exit says how
+	exit    error
+	pulse   pulse
+	greeted bool
+	lost    error         // why it takes no more part
+	lostAt  time.Duration // since time 0
 	offset  Offset
 	objects []string // names of the agent's objects, by number
 	result  *wireResult
@@ -56,12 +63,16 @@ type coordinator struct {
 	calls   map[uint64]call // outstanding, by the number that they have here
 	seq     uint64
 	early   []message // that came before their turn
+	lease   time.Duration
+	log     io.Writer
+	running bool          // an agent that is lost is no reason to give up any more
+	zero    time.Duration // when the run began
 }
 
-// call is who asked, and under which number.
+// call is who asked whom, and under which number.
 type call struct {
-	agent int
-	seq   uint64
+	from, to int
+	seq      uint64
 }
 
 func (c *coordinator) now() time.Duration { return time.Since(c.started) }
@@ -69,17 +80,22 @@ func (c *coordinator) now() time.Duration { return time.Since(c.started) }
 // RunRemote executes a scenario with the devices of several machines: an agent is
 // started on each by the command via, in which {} stands for the machine, and
 // spoken with over its standard input and output.
-func RunRemote(ctx context.Context, s *scenarios.Spec, o Options, places []Place, via string) (res *scenarios.Result, err error) {
+func RunRemote(ctx context.Context, s *scenarios.Spec, o Options, places []Place, via string) (*scenarios.Result, error) {
 	c, err := newCoordinator(s, places)
 	if err != nil {
 		return nil, &scenarios.InputError{Err: err}
 	}
+	return c.runRemote(ctx, o, via)
+}
+
+func (c *coordinator) runRemote(ctx context.Context, o Options, via string) (res *scenarios.Result, err error) {
 	if o.DryRun {
 		return nil, &scenarios.InputError{Err: errors.New("--dry-run shows what changes on this machine; run it on each of the others with --device")}
 	}
+	c.log = o.Log
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.connect(ctx, via, o); err != nil {
-		return nil, err
+		return nil, &scenarios.InputError{Err: err}
 	}
 	w := c.world()
 	out, err := w.create(o)
@@ -87,7 +103,7 @@ func RunRemote(ctx context.Context, s *scenarios.Spec, o Options, places []Place
 		return nil, err
 	}
 	start := time.Now()
-	stopped, err := c.run(ctx, o)
+	stopped, err := c.run(ctx)
 	if err != nil {
 		out.Abort()
 		return nil, err
@@ -105,7 +121,7 @@ func newCoordinator(s *scenarios.Spec, places []Place) (*coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &coordinator{spec: s, traffic: traffic, of: map[string]int{}, started: time.Now(), inbox: make(chan message, 1024), calls: map[uint64]call{}}
+	c := &coordinator{spec: s, traffic: traffic, of: map[string]int{}, started: time.Now(), inbox: make(chan message, 1024), calls: map[uint64]call{}, lease: leaseTime}
 	for _, p := range places {
 		if !slices.Contains(traffic.Hosts, p.Host) {
 			return nil, fmt.Errorf("--host %s=...: the scenario has no such host; it has %s", p.Host, strings.Join(traffic.Hosts, ", "))
@@ -141,95 +157,25 @@ func (c *coordinator) connect(ctx context.Context, via string, o Options) error 
 		}
 	}
 	for i, a := range c.agents {
-		m, err := c.expect(ctx, i, kindHello)
-		if err != nil {
+		if err := c.greet(ctx, i, o.Version); err != nil {
 			return err
 		}
-		a.version = m.Version
-		if m.Version != o.Version && o.Log != nil {
-			fmt.Fprintf(o.Log, "rdmasim: %s has version %s, this is %s\n", a.machine, m.Version, o.Version)
-		}
 		if a.offset, err = c.offsetOf(ctx, i); err != nil {
-			return fmt.Errorf("%s: the clock: %w", a.machine, err)
+			return err
 		}
 		if o.Log != nil {
 			fmt.Fprintf(o.Log, "rdmasim: %s: its clock is within %v\n", a.machine, a.offset.Error)
 		}
 	}
 	for i, a := range c.agents {
-		if err := a.link.send(message{Kind: kindPrepare, Scenario: string(yaml), Devices: a.devices, Poll: o.Poll}); err != nil {
-			return fmt.Errorf("%s: %w", a.machine, err)
+		if err := c.tell(i, message{Kind: kindPrepare, Scenario: string(yaml), Devices: a.devices, Poll: o.Poll}); err != nil {
+			return err
 		}
+	}
+	for i := range c.agents {
 		if _, err := c.expect(ctx, i, kindReady); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// start starts an agent.
-func (c *coordinator) start(ctx context.Context, i int, via string, log io.Writer) error {
-	a := c.agents[i]
-	words := strings.Fields(via)
-	if len(words) == 0 {
-		return errors.New("--via is empty")
-	}
-	for k := range words {
-		words[k] = strings.ReplaceAll(words[k], "{}", a.machine)
-	}
-	a.cmd = exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...)
-	a.cmd.Stderr = log
-	a.cmd.WaitDelay = 2 * time.Second
-	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at the terminal is for the coordinator
-	in, err := a.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := a.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := a.cmd.Start(); err != nil {
-		a.cmd = nil
-		return err
-	}
-	a.stdin = in
-	a.link = newLink(out, in)
-	go func() {
-		for m := range a.link.in {
-			m.from = i
-			c.inbox <- m
-		}
-		c.inbox <- message{Kind: kindBye, from: i}
-	}()
-	return nil
-}
-
-// close ends the agents: their standard input closes, and each undoes what it
-// has changed.
-func (c *coordinator) close() error {
-	var errs []error
-	for _, a := range c.agents {
-		if a.cmd == nil {
-			continue
-		}
-		_ = a.link.send(message{Kind: kindBye})
-		_ = a.stdin.Close()
-	}
-	for _, a := range c.agents {
-		if a.cmd == nil {
-			continue
-		}
-		done := make(chan error, 1)
-		go func() { done <- a.cmd.Wait() }()
-		select {
-		case err := <-done:
-			if err != nil && a.result != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", a.machine, err))
-			}
-		case <-time.After(10 * time.Second):
-			errs = append(errs, fmt.Errorf("%s: the agent did not end", a.machine), a.cmd.Process.Kill())
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -39,9 +39,14 @@ func (c *coordinator) merge(w *world, out *trace.Writer, res *scenarios.Result) 
 	var deltas []netem.Counters
 	file := trace.DevicesFile{Missing: []trace.Missing{}}
 	total := int64(0)
+	first := true
 	for i, a := range c.agents {
 		r := a.result
-		c.rows(w, i)
+		if r == nil {
+			continue
+		}
+		c.rows(w, i, first)
+		first = false
 		res.End = max(res.End, r.End)
 		total += r.Payload
 		prefix := a.machine + "/"
@@ -74,6 +79,9 @@ func (c *coordinator) merge(w *world, out *trace.Writer, res *scenarios.Result) 
 			file.Missing = append(file.Missing, m)
 		}
 	}
+	if w.reason = c.losses(&file); w.reason != "" {
+		res.Notes = append(res.Notes, w.reason)
+	}
 	if !res.Partial {
 		if err := w.allActed(); err != nil {
 			return err
@@ -81,14 +89,25 @@ func (c *coordinator) merge(w *world, out *trace.Writer, res *scenarios.Result) 
 	}
 	for _, a := range c.agents {
 		w.checks = append(w.checks, trace.Check{Subject: "clock/" + a.machine, OK: true, Value: ptr(a.offset.Error.Seconds()),
-			Text: fmt.Sprintf("the clock of %s is known within %v: times of different machines compare no better", a.machine, a.offset.Error)})
+			Text: fmt.Sprintf("the clock of %s is known within %v: times of different machines compare no better%s", a.machine, a.offset.Error, a.drift())})
 	}
 	w.total = total
 	return w.writeRest(out, list, deltas, file, res)
 }
 
-// rows adds the rows of an agent under the names and numbers of the run.
-func (c *coordinator) rows(w *world, i int) {
+// drift says by how much the clock of an agent may have moved since the start,
+// where that can be told.
+func (a *agentEnd) drift() string {
+	o, ok := a.pulse.offset()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("; until the end it moved by %v at most", (o.Ahead-a.offset.Ahead).Abs()+o.Error+a.offset.Error)
+}
+
+// rows adds the rows of an agent under the names and numbers of the run. Faults
+// are told of once: all agents tell of all.
+func (c *coordinator) rows(w *world, i int, faults bool) {
 	a := c.agents[i]
 	name := func(id trace.ObjectID) trace.ObjectID {
 		if id == 0 || int(id) > len(a.objects) {
@@ -114,8 +133,8 @@ func (c *coordinator) rows(w *world, i int) {
 		}
 	}
 	for _, e := range a.sink.Events {
-		if e.Kind == trace.EventFault && i > 0 {
-			continue // all agents tell of it
+		if e.Kind == trace.EventFault && !faults {
+			continue
 		}
 		e.Object, e.Peer, e.Time = name(e.Object), name(e.Peer), max(e.Time, 0)
 		w.sink.Event(e)

@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +18,9 @@ func (c *coordinator) next(ctx context.Context, wait time.Duration) (m message, 
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
+		if i, why := c.silent(); why != nil {
+			return m, false, c.gone(i, why)
+		}
 		select {
 		case <-ctx.Done():
 			return m, false, ctx.Err()
@@ -35,38 +39,54 @@ func (c *coordinator) next(ctx context.Context, wait time.Duration) (m message, 
 			}
 			delete(c.calls, m.Seq)
 			m.Seq = k.seq
-			err = c.agents[k.agent].link.send(m)
+			err = c.tell(k.from, m)
 		case kindFailed:
-			return m, false, fmt.Errorf("%s: %s", a.machine, m.Err)
+			why := errors.New(m.Err)
+			if c.spec == nil || c.anyLost() { // a doctor has other patients; or it cannot go on either
+				return m, false, c.gone(m.from, why)
+			}
+			return m, false, fmt.Errorf("%s: %w", a.machine, why)
 		case kindBye:
-			if a.result != nil {
+			if a.result != nil || a.lost != nil {
 				continue
 			}
-			return m, false, fmt.Errorf("%s: the agent has ended: %w", a.machine, a.link.errGone())
+			return m, false, c.gone(m.from, a.why())
 		default:
-			return m, true, nil
+			return m, a.lost == nil, nil
 		}
 		if err != nil {
-			return m, false, fmt.Errorf("%s: %w", a.machine, err)
+			return m, false, err
 		}
 	}
+}
+
+// gone is that an agent is lost: an error before the run, and its end after.
+func (c *coordinator) gone(i int, why error) error {
+	if !c.running {
+		return fmt.Errorf("%s: %w", c.agents[i].machine, why)
+	}
+	c.lose(i, why)
+	return nil
 }
 
 // pass hands a call to the agent of its host.
 func (c *coordinator) pass(m message) error {
 	to, ok := c.of[m.To]
-	if !ok {
-		return c.agents[m.from].link.send(message{Kind: kindReply, Seq: m.Seq, Err: "there is no host " + m.To})
+	switch {
+	case !ok:
+		return c.tell(m.from, message{Kind: kindReply, Seq: m.Seq, Err: "there is no host " + m.To})
+	case c.agents[to].lost != nil:
+		return c.tell(m.from, message{Kind: kindReply, Seq: m.Seq, Lost: true})
 	}
 	c.seq++
-	c.calls[c.seq] = call{m.from, m.Seq}
+	c.calls[c.seq] = call{m.from, to, m.Seq}
 	m.Seq = c.seq
-	return c.agents[to].link.send(m)
+	return c.tell(to, m)
 }
 
 // expect waits for a message of one agent; those of others wait for their turn.
 func (c *coordinator) expect(ctx context.Context, i int, k kind) (message, error) {
-	for {
+	for deadline := c.now() + answerTime; ; {
 		m, ok := c.waiting(i)
 		if !ok {
 			var err error
@@ -75,6 +95,9 @@ func (c *coordinator) expect(ctx context.Context, i int, k kind) (message, error
 			}
 		}
 		switch {
+		case c.agents[i].lost != nil:
+			return m, fmt.Errorf("%s: %w", c.agents[i].machine, c.agents[i].lost)
+		case !ok && c.now() < deadline: // something else has happened
 		case !ok:
 			return m, fmt.Errorf("%s: no answer within %v", c.agents[i].machine, answerTime)
 		case m.from != i:
@@ -105,7 +128,7 @@ func (c *coordinator) offsetOf(ctx context.Context, i int) (Offset, error) {
 	var list []exchange
 	for range exchanges {
 		asked := c.now()
-		if err := c.agents[i].link.send(message{Kind: kindPing}); err != nil {
+		if err := c.tell(i, message{Kind: kindPing}); err != nil {
 			return Offset{}, err
 		}
 		m, err := c.expect(ctx, i, kindPing)
@@ -114,52 +137,52 @@ func (c *coordinator) offsetOf(ctx context.Context, i int) (Offset, error) {
 		}
 		list = append(list, exchange{asked, time.Duration(m.Time), c.now()})
 	}
-	return estimate(list)
+	o, err := estimate(list)
+	if err != nil {
+		err = fmt.Errorf("%s: the clock: %w", c.agents[i].machine, err)
+	}
+	return o, err
 }
 
 // lead is how long after the word the run begins: faults are put in place before.
 const lead = 1500 * time.Millisecond
 
 // run starts all agents at one instant, waits until nothing is left to do or the
-// time is over, and collects what they have measured.
-func (c *coordinator) run(ctx context.Context, o Options) (stopped bool, err error) {
-	at := c.now() + lead
-	for _, a := range c.agents {
-		if err := a.link.send(message{Kind: kindStart, Time: (at + a.offset.Ahead).Nanoseconds()}); err != nil {
-			return false, fmt.Errorf("%s: %w", a.machine, err)
+// time is over, and collects what they have measured. When an agent is lost the
+// others stop, and what they have measured is kept.
+func (c *coordinator) run(ctx context.Context) (stopped bool, err error) {
+	c.zero = c.now() + lead
+	c.running = true
+	for i, a := range c.agents {
+		if err := c.tell(i, message{Kind: kindStart, Time: (c.zero + a.offset.Ahead).Nanoseconds()}); err != nil {
+			return false, err
 		}
 	}
 	limit := c.spec.Duration
 	if c.spec.UntilDone {
 		limit = c.spec.MaxDuration
 	}
-	end := at + time.Duration(limit/sim.Nanosecond)
+	end := c.zero + time.Duration(limit/sim.Nanosecond)
 	for quiet := uint64(0); c.left() > 0; {
-		if ctx.Err() != nil && !stopped {
+		if (ctx.Err() != nil || c.anyLost()) && !stopped {
 			stopped = true
 			end = c.now()
 			if err := c.stop(); err != nil {
 				return true, err
 			}
 		}
-		over := c.now() > end+answerTime
-		if over {
+		if c.now() > end+answerTime {
 			return stopped, fmt.Errorf("no results within %v after the end", answerTime)
 		}
-		if c.spec.UntilDone && !stopped && c.now() > at && c.now() < end {
+		if c.spec.UntilDone && !stopped && c.now() > c.zero && c.now() < end {
 			done, work, err := c.probe(ctx)
 			if err != nil && ctx.Err() == nil {
 				return false, err
 			}
 			// Nothing to do anywhere, twice with nothing done in between.
 			if done && work == quiet {
-				if err := c.stop(); err != nil {
-					return false, err
-				}
-				if err := c.results(); err != nil {
-					return false, err
-				}
-				return stopped, nil
+				err := errors.Join(c.stop(), c.results())
+				return c.anyLost(), c.nothing(err)
 			}
 			quiet = 0
 			if done {
@@ -174,26 +197,44 @@ func (c *coordinator) run(ctx context.Context, o Options) (stopped bool, err err
 			c.take(m)
 		}
 	}
-	return stopped, nil
+	return stopped || c.anyLost(), c.nothing(nil)
 }
 
-// left counts the agents without results.
+// nothing is an error where no agent is left that could tell what was measured.
+func (c *coordinator) nothing(err error) error {
+	if err != nil {
+		return err
+	}
+	var why []error
+	for _, a := range c.agents {
+		if a.result != nil {
+			return nil
+		}
+		why = append(why, fmt.Errorf("lost %s: %w", a.machine, a.lost))
+	}
+	return errors.Join(why...)
+}
+
+// left counts the agents whose results are still to come.
 func (c *coordinator) left() (n int) {
 	for _, a := range c.agents {
-		if a.result == nil {
+		if a.awaited() {
 			n++
 		}
 	}
 	return n
 }
 
+// awaited reports whether results are still to come.
+func (a *agentEnd) awaited() bool { return a.result == nil && a.lost == nil }
+
 func (c *coordinator) stop() error {
-	for _, a := range c.agents {
-		if a.result != nil {
+	for i, a := range c.agents {
+		if !a.awaited() {
 			continue
 		}
-		if err := a.link.send(message{Kind: kindStop}); err != nil {
-			return fmt.Errorf("%s: %w", a.machine, err)
+		if err := c.tell(i, message{Kind: kindStop}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -219,38 +260,43 @@ func (c *coordinator) results() error {
 // probe asks all agents whether they have anything to do, and how much they have
 // done; rows that come meanwhile are taken.
 func (c *coordinator) probe(ctx context.Context) (done bool, work uint64, err error) {
-	waiting := 0
-	for _, a := range c.agents {
-		if a.result != nil {
+	asked := map[int]bool{}
+	for i, a := range c.agents {
+		if !a.awaited() {
 			continue
 		}
-		waiting++
-		if err := a.link.send(message{Kind: kindProbe}); err != nil {
-			return false, 0, fmt.Errorf("%s: %w", a.machine, err)
+		asked[i] = true
+		if err := c.tell(i, message{Kind: kindProbe}); err != nil {
+			return false, 0, err
 		}
 	}
+	waiting := func() bool {
+		for i := range asked {
+			if c.agents[i].awaited() { // else its time was over before it heard, or it is lost
+				return true
+			}
+		}
+		return false
+	}
 	done = true
-	for deadline := c.now() + answerTime; waiting > 0; {
+	for deadline := c.now() + answerTime; waiting(); {
 		m, ok, err := c.next(ctx, time.Second)
 		if err != nil {
 			return false, 0, err
 		}
 		switch {
 		case ok && m.Kind == kindProbe:
-			waiting--
+			delete(asked, m.from)
 			done = done && m.Done
 			work += m.Work
 		case ok:
 			c.take(m)
-			if m.Kind == kindResult { // its time was over before it heard
-				waiting--
-			}
 		}
 		if c.now() > deadline {
 			return false, 0, fmt.Errorf("no answer within %v", answerTime)
 		}
 	}
-	return done, work + 1, nil
+	return done && !c.anyLost(), work + 1, nil
 }
 
 // take keeps results; names of objects come before the rows that use them.
@@ -269,6 +315,9 @@ func (c *coordinator) take(m message) {
 		a.result = m.Result
 		if a.result == nil {
 			a.result = &wireResult{}
+		}
+		if why := a.result.Stopped; why != "" && a.lost == nil {
+			c.lose(m.from, errors.New(why))
 		}
 	}
 }

@@ -68,6 +68,9 @@ func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []nete
 		return err
 	}
 	for _, in := range w.faults {
+		if w.reason != "" && in.hit == 0 { // the machine that counted it may be the one that is lost
+			continue
+		}
 		list = append(list, trace.Counter{Object: "fault/" + in.name, Prio: -1, Name: trace.CountFaultPackets, Value: float64(in.hit)})
 	}
 	list = append(list, trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPayloadDelivered, Value: float64(w.total)})
@@ -78,7 +81,9 @@ func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []nete
 		}
 	}
 	out.Counters(list)
-	w.reconcile(deltas)
+	if w.reason == "" { // what a machine has counted is missing otherwise
+		w.reconcile(deltas)
+	}
 	if err := out.JSON(trace.FileDevices, devices); err != nil {
 		return err
 	}
@@ -99,7 +104,7 @@ func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []nete
 	}
 	end := trace.ManifestEnd{Simulated: res.End, Partial: res.Partial}
 	if res.Partial {
-		end.Reason = "interrupted"
+		end.Reason = cmp.Or(w.reason, "interrupted")
 	}
 	res.Fingerprint, err = out.Finish(end)
 	return err

@@ -31,7 +31,7 @@ func TestGuest(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+90*time.Second)
 	defer cancel()
 	log := testLog{t, new([]byte)}
-	im := image(ctx, t)
+	im := labImage(ctx, t, log)
 	dir := t.TempDir()
 	programs := map[string]string{}
 	for _, pkg := range []string{"verbs/ibv", "fabric/netem"} {
@@ -55,14 +55,12 @@ func TestGuest(t *testing.T) {
 	checkResults(t, share)
 }
 
-// image returns the guest's image, made if need be; the test is skipped where there
-// can be none.
-func image(ctx context.Context, t *testing.T) guest.Image {
+// labImage returns the image of the lab, and skips where there can be none.
+func labImage(ctx context.Context, t *testing.T, log testLog) guest.Image {
 	t.Helper()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("skipped: the guest needs Linux on amd64")
 	}
-	log := testLog{t, new([]byte)}
 	if guest.CanInstall() {
 		if err := guest.Install(ctx, log); err != nil {
 			t.Skipf("skipped: what the guest needs cannot be installed, so that real queue pairs were not tested: %v", err)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"rdmasim/sim"
 	"rdmasim/sim/trace"
@@ -35,6 +37,9 @@ const (
 	kindResult  kind = "result"
 	kindFailed  kind = "failed" // agent: the run cannot go on
 	kindBye     kind = "bye"    // coordinator: nothing more will come
+	kindDoctor  kind = "doctor" // coordinator, answered by the same: what is found on the agent's machine
+	kindReach   kind = "reach"  // coordinator, answered by the same: send probes, or say which have come
+	kindAlive   kind = "alive"  // coordinator, answered by the same at once, whatever the agent does
 )
 
 // message is one line.
@@ -50,10 +55,13 @@ type message struct {
 	Devices  map[string]string `json:"devices,omitempty"` // device of each of the agent's hosts
 	Poll     bool              `json:"poll,omitempty"`
 	Done     bool              `json:"done,omitempty"`
+	Lost     bool              `json:"lost,omitempty"` // the machine that a call was for
 	Work     uint64            `json:"work,omitempty"` // completions so far
 	Conn     *wireConn         `json:"conn,omitempty"`
 	Rows     *wireRows         `json:"rows,omitempty"`
 	Result   *wireResult       `json:"result,omitempty"`
+	Doctor   *wireDoctor       `json:"doctor,omitempty"`
+	Reach    *wireProbe        `json:"reach,omitempty"`
 
 	from int // agent, known to the coordinator
 }
@@ -96,6 +104,7 @@ type wireResult struct {
 	Arrived  []int64             `json:"arrived"`
 	Payload  int64               `json:"payload"`
 	Reliable bool                `json:"reliable"`
+	Stopped  string              `json:"stopped,omitempty"` // why it ended early, of its own accord
 }
 
 // maxLine bounds a line.
@@ -103,15 +112,18 @@ const maxLine = 64 << 20
 
 // link is one end of a conversation.
 type link struct {
-	in  chan message
-	mu  sync.Mutex
-	enc *json.Encoder
-	err error // why in was closed
+	in    chan message
+	mu    sync.Mutex
+	enc   *json.Encoder
+	err   error // why in was closed
+	began time.Time
+	heard atomic.Int64 // when the latest message came, in ns since it began
 }
 
 // newLink reads messages in a goroutine of its own until the other end closes.
-func newLink(r io.Reader, w io.Writer) *link {
-	l := &link{in: make(chan message, 256), enc: json.NewEncoder(w)}
+// That goroutine calls alive for renewals of a lease; all others come through in.
+func newLink(r io.Reader, w io.Writer, alive func(*link, message)) *link {
+	l := &link{in: make(chan message, 256), enc: json.NewEncoder(w), began: time.Now()}
 	go func() {
 		defer close(l.in)
 		sc := bufio.NewScanner(r)
@@ -122,11 +134,23 @@ func newLink(r io.Reader, w io.Writer) *link {
 				l.err = err
 				return
 			}
+			l.heard.Store(time.Since(l.began).Nanoseconds())
+			if m.Kind == kindAlive {
+				if alive != nil {
+					alive(l, m)
+				}
+				continue
+			}
 			l.in <- m
 		}
 		l.err = sc.Err()
 	}()
 	return l
+}
+
+// silence is how long nothing has been heard.
+func (l *link) silence() time.Duration {
+	return time.Since(l.began) - time.Duration(l.heard.Load())
 }
 
 // parseMessage reads a line.
@@ -147,10 +171,13 @@ func (l *link) send(m message) error {
 	return l.enc.Encode(m)
 }
 
+// errClosed is the end of a conversation in good order.
+var errClosed = errors.New("the other end has closed")
+
 // errGone is the error of a conversation whose other end has closed.
 func (l *link) errGone() error {
 	if l.err != nil {
 		return l.err
 	}
-	return errors.New("the other end has closed")
+	return errClosed
 }

@@ -167,7 +167,7 @@ func assignHere(hosts []string, devices []netem.Device, at map[string]string) ([
 			names = append(names, devices[k].Name)
 		}
 		if of[i] < 0 {
-			return nil, fmt.Errorf("host %s: there is no device %q on %s; it has %s", h, want, machine(), strings.Join(names, ", "))
+			return nil, fmt.Errorf("host %s: there is no device %q on %s; it has %s", h, want, machine(), orNone(strings.Join(names, ", ")))
 		}
 	}
 	return of, nil
@@ -209,6 +209,7 @@ type world struct {
 	checks        []trace.Check
 	versions      map[string]string // of a run of several machines
 	anyReliable   bool
+	reason        string // why the run is partial; "" = nothing was lost
 
 	ports    []string // of a bridge, by host: there are no devices then
 	faults   []*injection

@@ -72,7 +72,7 @@ func measureBounds(b *Bench) error {
 		}
 	}
 	b.Draw(Curve{Name: "bound", Title: "The highest Kmin at which ECN comes before PFC", X: Axis{Label: "beta", Log: true}, Y: Axis{Label: "Kmin (bytes)"},
-		Lines: []Line{oracleLog("beta (B - 8 n t_flight) / (8 n (beta + 1))", 0.8, 40, paperSwitch.DynamicECN), *first["ECN"], *first["PFC"]}})
+		Lines: []Line{oracleLog("bound of SIGCOMM'15, section 4", 0.8, 40, paperSwitch.DynamicECN), *first["ECN"], *first["PFC"]}})
 	return nil
 }
 

@@ -3,6 +3,7 @@ package validation
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rdmasim/scenarios/library"
@@ -19,7 +20,24 @@ func Scenario(file string) ([]byte, error) {
 		text, err = library.Get(strings.TrimSuffix(file, ".yaml"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("validation has no scenario %q", file)
+		return nil, fmt.Errorf("no row runs a scenario %q: want one of %s", file, strings.Join(fileNames(), ", "))
 	}
 	return text, nil
+}
+
+// fileNames are those of the scenarios that rows run.
+func fileNames() (names []string) {
+	for _, id := range IDs() {
+		row, err := Lookup(id)
+		if err != nil {
+			continue
+		}
+		for _, file := range row.Scenarios {
+			if !slices.Contains(names, file) {
+				names = append(names, file)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }

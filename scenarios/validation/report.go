@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -113,16 +114,24 @@ const (
 	DirFigures   = "figures"
 )
 
+// JSON writes the report for machines.
+func (r *Report) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
 // Write leaves the report in a directory, as JSON and as Markdown.
 func (r *Report) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	if err := r.JSON(&text); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, FileJSON), append(text, '\n'), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, FileJSON), text.Bytes(), 0o666); err != nil {
 		return err
 	}
 	f, err := os.Create(filepath.Join(dir, FileMarkdown))

@@ -53,7 +53,8 @@ func (l Level) String() string { return [...]string{"short", "quick", "full"}[l]
 
 // Run measures the rows that are asked for, all at the same time, with as many
 // runs at a time as the options allow workers. An unknown id is an error; a row
-// that cannot be measured fails and says why.
+// that cannot be measured fails and says why. Where the context ends, the report
+// has the rows that had been measured, beside the error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	ids := o.Only
 	if len(ids) == 0 {
@@ -80,19 +81,21 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.withSlots()
 	var progress sync.Mutex
 	err := each(len(ids), func(i int) error {
-		rep.Results[i] = measure(ctx, ids[i], rows[i], dir, o)
+		r := measure(ctx, ids[i], rows[i], dir, o)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rep.Results[i] = r
 		if o.Progress != nil {
 			progress.Lock()
 			defer progress.Unlock()
 			o.Progress(rep.Results[i])
 		}
-		return ctx.Err()
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	rep.Results = slices.DeleteFunc(rep.Results, func(r *Result) bool { return r == nil })
 	rep.Wall = time.Since(start).Seconds()
-	return rep, nil
+	return rep, err
 }
 
 func measure(ctx context.Context, id string, r Row, dir string, o Options) *Result {

@@ -167,7 +167,7 @@ func importedTwoPriorities(b *Bench) error {
 		b.Exact(what+"the first is marked", full && c.a > 50, one3 > 0, source)
 		b.Exact(what+"the second is marked", full && c.b > 50, one4 > 0, source)
 		if full && c.a > 50 && c.b > 50 && c.a != c.b {
-			b.Exact(what+"the larger is marked more", c.a > c.b, one3 > one4, source)
+			b.Within(what+"marks of the larger less those of the smaller", 1, inf, one(math.Copysign(1, float64(c.a-c.b))*(one3-one4)), "", source)
 		}
 		o.Discard()
 	}

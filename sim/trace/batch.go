@@ -47,18 +47,7 @@ func (w *Writer) resetKeys() {
 }
 
 func (w *Writer) writePoints(sinks []*Sink) error {
-	w.resetKeys()
-	for i, s := range sinks {
-		if s == nil {
-			continue
-		}
-		for j := range s.Points {
-			p := &s.Points[j]
-			w.keys = append(w.keys, sortKey{time: p.Time, major: uint32(p.Object), sink: int32(i), row: int32(j)})
-		}
-	}
-	for _, k := range w.sorted() {
-		p := &sinks[k.sink].Points[k.row]
+	for _, p := range w.sortedPoints(sinks) {
 		err := w.series.add(pointRow{TimeS: p.Time.Seconds(), Object: clean(w.names.Name(p.Object)), Metric: p.Metric,
 			Value: p.Mean, Min: p.Min, Max: p.Max, TimePS: int64(p.Time)})
 		if err != nil {

@@ -94,6 +94,11 @@ func (p *protectionDomain) CreateAH(a verbs.AHAttr) (verbs.AddressHandle, error)
 	return h, nil
 }
 
+// AllocMW is not supported: no program of the product binds windows on hardware.
+func (p *protectionDomain) AllocMW() (verbs.MemoryWindow, error) {
+	return nil, fmt.Errorf("%w: memory windows of libibverbs devices", verbs.ErrNotSupported)
+}
+
 type addressHandle struct {
 	c    *deviceContext
 	ah   uintptr

@@ -76,6 +76,10 @@ func (n *NIC) progress(q *qp, seq uint64, now sim.Time) {
 // retire completes the requests whose last packet lies before seq.
 func (n *NIC) retire(q *qp, seq uint64) {
 	for q.head < len(q.msgs) && q.msgs[q.head].last < seq {
+		if m := &q.msgs[q.head]; m.op.IsLocal() && !n.carryOut(q, m) {
+			n.fail(q, m.bad)
+			break
+		}
 		d := q.msgs[q.head]
 		q.head++
 		if d.started {

@@ -30,6 +30,9 @@ func (n *NIC) embark(q *qp, m *message, offset sim.Bytes, k *packet.Packet) bool
 	}
 	if q.service == verbs.UD {
 		k.Dst, k.DstQP = w.ah.endpoint, w.qpn
+		if tc := w.ah.attr.TrafficClass; tc != 0 {
+			k.DSCP = tc >> 2
+		}
 	}
 	k.Aux = n.load(c)
 	return true
@@ -140,6 +143,12 @@ func (n *NIC) admitSend(port int, q *qp, m *packet.Packet, c *cargo, first bool)
 		}
 		return n.refuseReceive(port, q, m, packet.SyndromeInvalid, verbs.StatusLocalLength)
 	}
+	if q.service == verbs.UD {
+		h := routingHeader(m)
+		if !n.scatter(f.pd, f.recv.sg, 0, h[:]) {
+			return n.refuse(port, q, m, packet.SyndromeOperation)
+		}
+	}
 	if len(c.data) > 0 && !n.scatter(f.pd, f.recv.sg, at, c.data) {
 		return n.refuseReceive(port, q, m, packet.SyndromeOperation, verbs.StatusLocalProtection)
 	}
@@ -159,15 +168,19 @@ func (n *NIC) admitWrite(port int, q *qp, m *packet.Packet, c *cargo, first, las
 		}
 		f.target = nil
 		if length > 0 {
-			if f.target = n.region(f.pd, c.rkey, c.addr, length, verbs.RemoteWrite); f.target == nil {
+			if f.target = n.remote(f, c.rkey, c.addr, length, verbs.RemoteWrite); f.target == nil {
 				return n.refuse(port, q, m, packet.SyndromeAccess)
 			}
 		}
+		f.key, f.to = c.rkey, c.addr
+	} else if left := uint64(len(f.target)); left > 0 && n.remote(f, f.key, f.to, left, verbs.RemoteWrite) == nil {
+		return n.refuse(port, q, m, packet.SyndromeAccess) // the key has ended meanwhile
 	}
 	if len(c.data) > len(f.target) || last && len(c.data) != len(f.target) {
 		return n.refuse(port, q, m, packet.SyndromeInvalid)
 	}
-	f.target = f.target[copy(f.target, c.data):]
+	k := copy(f.target, c.data)
+	f.target, f.to = f.target[k:], f.to+uint64(k)
 	return true
 }
 
@@ -178,7 +191,7 @@ func (n *NIC) admitRead(port int, q *qp, m *packet.Packet, c *cargo, op verbs.Op
 		return n.refuse(port, q, m, packet.SyndromeInvalid)
 	}
 	if op == verbs.OpRead {
-		if f.attr.Access&verbs.RemoteRead == 0 || m.Ext > 0 && n.region(f.pd, c.rkey, c.addr, uint64(m.Ext), verbs.RemoteRead) == nil {
+		if f.attr.Access&verbs.RemoteRead == 0 || m.Ext > 0 && n.remote(f, c.rkey, c.addr, uint64(m.Ext), verbs.RemoteRead) == nil {
 			return n.refuse(port, q, m, packet.SyndromeAccess)
 		}
 		return true
@@ -186,7 +199,7 @@ func (n *NIC) admitRead(port int, q *qp, m *packet.Packet, c *cargo, op verbs.Op
 	if c.addr%8 != 0 {
 		return n.refuse(port, q, m, packet.SyndromeInvalid)
 	}
-	if f.attr.Access&verbs.RemoteAtomic == 0 || n.region(f.pd, c.rkey, c.addr, 8, verbs.RemoteAtomic) == nil {
+	if f.attr.Access&verbs.RemoteAtomic == 0 || n.remote(f, c.rkey, c.addr, 8, verbs.RemoteAtomic) == nil {
 		return n.refuse(port, q, m, packet.SyndromeAccess)
 	}
 	return true
@@ -197,6 +210,15 @@ func (n *NIC) admitRead(port int, q *qp, m *packet.Packet, c *cargo, op verbs.Op
 func (n *NIC) refuse(port int, q *qp, m *packet.Packet, syndrome uint32) bool {
 	if q.service != verbs.RC {
 		return false // its receive serves the next message
+	}
+	f := q.full
+	if syndrome == packet.SyndromeAccess && verbs.Opcode(m.Op()) == verbs.OpWriteImm && m.Flags&packet.FlagLast != 0 && f.hasReceive(q) {
+		// The receive that the immediate data would have taken ends with it:
+		// InfiniBand Architecture, volume 1, section 11.6.2.
+		if !f.hasRecv {
+			f.recv, f.hasRecv = f.receive(q), true
+		}
+		n.endReceive(q, verbs.StatusLocalAccess)
 	}
 	n.stat.discarded++
 	n.stat.naks++
@@ -243,9 +265,7 @@ func (n *NIC) receivedFull(q *qp, m *packet.Packet, op verbs.Opcode) {
 		wc.Imm, wc.HasImm = m.Ext, true
 	case op == verbs.OpSendInv:
 		wc.HasInv, wc.InvalidatedKey = true, m.Ext
-		if i := int(m.Ext>>8) - 1; i >= 0 && i < len(n.regions) && n.regions[i] != nil && n.regions[i].key == m.Ext && n.regions[i].pd == f.pd {
-			n.regions[i].access &^= verbs.RemoteRead | verbs.RemoteWrite | verbs.RemoteAtomic
-		}
+		n.invalidate(f, m.Ext)
 	}
 	if q.service == verbs.UD {
 		wc.Length += verbs.GRHBytes

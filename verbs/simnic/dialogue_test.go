@@ -42,7 +42,7 @@ func TestDialogues(t *testing.T) {
 			}
 		})
 	}
-	for s := verbs.StatusSuccess; s <= verbs.StatusGeneral; s++ {
+	for s := verbs.StatusSuccess; s <= verbs.StatusTagMatchingIncomplete; s++ {
 		require.True(t, seen[s.String()], "no dialogue produces %v", s)
 	}
 }
@@ -65,6 +65,7 @@ type party struct {
 	qp     verbs.QueuePair
 	mr, ro verbs.MemoryRegion
 	srq    verbs.SharedReceiveQueue
+	mw     verbs.MemoryWindow
 }
 
 // play runs a script and returns it with what was seen.
@@ -173,7 +174,7 @@ func (d *dialogue) step(verb string, words []string) {
 		d.modify(name, get)
 	case "fail":
 		p := &d.side[d.who(name[0])]
-		for s := verbs.StatusSuccess; s <= verbs.StatusGeneral; s++ {
+		for s := verbs.StatusSuccess; s <= verbs.StatusTagMatchingIncomplete; s++ {
 			if s.String() == name[1] {
 				d.say(Fail(p.qp, s))
 			}
@@ -219,7 +220,9 @@ func (d *dialogue) connect(service string, get func(string, int) int) {
 		require.NoError(d.t, err)
 		p.cq, err = p.ctx.CreateCQ(get("cq", 256), nil)
 		require.NoError(d.t, err)
-		p.mr, err = p.pd.RegisterMemory(verbs.MRParams{Length: 64 << 10, Access: all})
+		p.mr, err = p.pd.RegisterMemory(verbs.MRParams{Length: 64 << 10, Access: all | verbs.MWBind})
+		require.NoError(d.t, err)
+		p.mw, err = p.pd.AllocMW()
 		require.NoError(d.t, err)
 		p.ro, err = p.pd.RegisterMemory(verbs.MRParams{Length: 4096})
 		require.NoError(d.t, err)
@@ -259,7 +262,7 @@ func (d *dialogue) post(p *party, words []string, get func(string, int) int) {
 		other = &d.side[1]
 	}
 	var op verbs.Opcode
-	for op = verbs.OpWrite; op <= verbs.OpSendInv && op.String() != words[0]; op++ {
+	for op = verbs.OpWrite; op <= verbs.OpLocalInv && op.String() != words[0]; op++ {
 	}
 	length := get("len", 8)
 	w := verbs.WorkRequest{WRID: uint64(get("id", 0)), Opcode: op, Signaled: get("unsignaled", 0) == 0, Fence: get("fence", 0) > 0, Inline: get("inline", 0) > 0, Imm: uint32(get("imm", 0)),
@@ -269,12 +272,27 @@ func (d *dialogue) post(p *party, words []string, get func(string, int) int) {
 	if get("readonly", 0) > 0 {
 		w.SGList[0].Addr, w.SGList[0].LKey = p.ro.Addr(), p.ro.LKey()
 	}
+	if get("window", 0) > 0 {
+		w.RKey, w.InvalidateKey = other.mw.RKey(), other.mw.RKey()
+	}
+	if op.IsLocal() {
+		w.SGList, w.InvalidateKey = nil, p.mw.RKey()+uint32(get("badkey", 0))
+		w.Bind = verbs.WindowBind{MW: p.mw, MR: p.mr, RKey: verbs.NextRKey(p.mw.RKey()) + uint32(get("badkey", 0)), Addr: p.mr.Addr() + uint64(get("at", 0)), Length: uint64(length),
+			Access: verbs.Access(get("rights", int(verbs.RemoteRead|verbs.RemoteWrite|verbs.RemoteAtomic)))}
+		if get("readonly", 0) > 0 {
+			w.Bind.MR, w.Bind.Addr = p.ro, p.ro.Addr()
+		}
+	}
 	if get("noaccess", 0) > 0 {
 		w.RemoteAddr, w.RKey = other.ro.Addr(), other.ro.RKey()
 	}
 	if p.qp.Service() == verbs.UD && get("noah", 0) == 0 {
 		gid, _ := other.ctx.QueryGID(1, 0)
-		ah, err := p.pd.CreateAH(verbs.AHAttr{DGID: gid, Port: 1})
+		pd := p.pd
+		if get("otherpd", 0) > 0 {
+			pd, _ = p.ctx.AllocPD()
+		}
+		ah, err := pd.CreateAH(verbs.AHAttr{DGID: gid, Port: 1})
 		require.NoError(d.t, err)
 		w.AH, w.RemoteQPN, w.RemoteQKey = ah, other.qp.QPN(), uint32(get("qkey", 0x1234))
 	}

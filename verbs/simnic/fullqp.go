@@ -28,6 +28,8 @@ type fullQP struct {
 	hasRecv   bool
 	inMessage bool
 	target    []byte // memory that the arriving WRITE goes to
+	key       uint32 // by which it got there
+	to        uint64 // address of target
 	solicited bool
 	srcQP     uint32 // of the datagram that is arriving
 	dead      bool
@@ -45,6 +47,8 @@ type work struct {
 	swap      uint64
 	ah        *addressHandle
 	qpn, qkey uint32
+	bind      verbs.WindowBind
+	done      bool   // a local request has been carried out
 	place     uint64 // in the order of posting, from 1
 	solicited bool
 	isInline  bool
@@ -370,6 +374,8 @@ func (f *fullQP) checkSend(wr *verbs.WorkRequest) error {
 		return fmt.Errorf("%w: opcode %v on a queue pair of %v", verbs.ErrInvalid, wr.Opcode, q.service)
 	case q.service == verbs.UD && (ah == nil || ah.dead):
 		return fmt.Errorf("%w: a datagram needs an address handle", verbs.ErrInvalid)
+	case wr.Opcode.IsLocal() && (len(wr.SGList) > 0 || wr.Inline):
+		return fmt.Errorf("%w: %v with memory to send", verbs.ErrInvalid, wr.Opcode)
 	case len(wr.SGList) > c.SendSGE:
 		return fmt.Errorf("%w: %d pieces: the limit is %d", verbs.ErrInvalid, len(wr.SGList), c.SendSGE)
 	case wr.Length != 0:
@@ -391,9 +397,10 @@ func (f *fullQP) postOne(wr *verbs.WorkRequest) {
 		place: f.posted, solicited: wr.Solicited, isInline: wr.Inline}
 	w.ah, _ = wr.AH.(*addressHandle)
 	m := message{wrid: wr.WRID, op: wr.Opcode, signaled: wr.Signaled || f.params.SignalAll, fence: wr.Fence, imm: wr.Imm, length: wr.Bytes(), tag: wr.Tag, work: w}
-	if wr.Opcode == verbs.OpSendInv {
+	if wr.Opcode == verbs.OpSendInv || wr.Opcode == verbs.OpLocalInv {
 		m.imm = wr.InvalidateKey
 	}
+	w.bind = wr.Bind
 	if wr.Inline {
 		w.inline = n.copyInline(wr.SGList)
 		if w.inline == nil {
@@ -402,14 +409,23 @@ func (f *fullQP) postOne(wr *verbs.WorkRequest) {
 	} else {
 		w.sg = append([]verbs.SGE(nil), wr.SGList...)
 	}
-	if q.service == verbs.UD && m.length > q.mtu {
+	switch {
+	case q.service == verbs.UD && m.length > q.mtu:
 		m.bad = verbs.StatusLocalLength
+	case q.service == verbs.UD && w.ah.pd != f.pd, m.responds() && q.maxRD == 0:
+		// An address handle of another domain, or a READ where none may be
+		// outstanding: InfiniBand Architecture, volume 1, section 11.6.2.
+		m.bad = verbs.StatusLocalQPOperation
 	}
 	if q.state == verbs.StateError || q.state == verbs.StateSQE {
 		f.sendCQ.push(entry{verbs.WorkCompletion{WRID: m.wrid, Status: verbs.StatusWRFlush, Opcode: m.op, QPN: f.qpn}, f, w.place}, false)
 		return
 	}
 	n.post(q, m)
+	if m.op.IsLocal() {
+		n.retire(q, q.una) // where nothing is in front of it, it is done
+		return
+	}
 	if at := q.head; m.bad != verbs.StatusSuccess && at < len(q.msgs) && q.msgs[at].work == w {
 		n.failLocally(q, &q.msgs[at])
 	}

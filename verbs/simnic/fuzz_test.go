@@ -111,8 +111,17 @@ func (x *exercise) step() {
 func (x *exercise) postRandom(i int) {
 	p, other := &x.side[i], &x.side[1-i]
 	x.next++
-	w := verbs.WorkRequest{WRID: x.next, Opcode: verbs.Opcode(x.in.of(9)), Signaled: true, Fence: x.in.of(4) == 0, RemoteAddr: other.mr.Addr() + uint64(x.in.byte()), RKey: other.mr.RKey(),
+	w := verbs.WorkRequest{WRID: x.next, Opcode: verbs.Opcode(x.in.of(11)), Signaled: true, Fence: x.in.of(4) == 0, RemoteAddr: other.mr.Addr() + uint64(x.in.byte()), RKey: other.mr.RKey(),
 		InvalidateKey: uint32(x.in.byte()), SGList: []verbs.SGE{{Addr: p.mr.Addr(), Length: uint32(x.in.byte() * 40), LKey: p.mr.LKey() + uint32(x.in.of(16)/15)}}}
+	if w.Opcode.IsLocal() {
+		w.SGList = nil
+		w.Bind = verbs.WindowBind{MW: p.mw, MR: p.mr, RKey: verbs.NextRKey(p.mw.RKey()), Addr: p.mr.Addr() + uint64(x.in.byte()), Length: uint64(x.in.byte()) * 300, Access: verbs.Access(x.in.of(16))}
+		if x.in.of(2) == 0 {
+			w.InvalidateKey = p.mw.RKey()
+		}
+	} else if x.in.of(8) == 0 {
+		w.RKey, w.InvalidateKey = other.mw.RKey(), other.mw.RKey()
+	}
 	if w.Opcode.IsAtomic() {
 		w.SGList[0].Length = 8
 		w.RemoteAddr &^= 7

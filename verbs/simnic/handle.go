@@ -41,7 +41,7 @@ func (h *QP) PostSend(wr verbs.WorkRequest) error {
 		return fmt.Errorf("%w: the queue pair is closed", verbs.ErrInvalid)
 	}
 	q, n := h.q, h.n
-	if !q.service.Allows(wr.Opcode) {
+	if !q.service.Allows(wr.Opcode) || wr.Opcode.IsLocal() {
 		return fmt.Errorf("%w: opcode %v on a queue pair of %v", verbs.ErrInvalid, wr.Opcode, q.service)
 	}
 	if err := n.checkLength(q, &wr); err != nil {
@@ -79,6 +79,9 @@ func (n *NIC) post(q *qp, m message) {
 		n.route(q)
 	}
 	count := packets(m.length, q.mtu)
+	if m.op.IsLocal() {
+		count, q.special = 0, true
+	}
 	n.flowID++
 	m.id, m.posted = n.flowID, n.node.Now()
 	m.first, m.last = q.end, q.end+count-1

@@ -118,9 +118,12 @@ func (s *selective) advance(q *qp) {
 	q.rto = s.timeout(q)
 }
 
-// repair begins an episode of repetitions with the oldest packet.
+// repair begins an episode of repetitions with the oldest packet, even where the
+// responder has had it: one that met no receive is thrown away.
 func (s *selective) repair(q *qp) {
 	s.repairing = true
+	word, b := s.bit(q.una)
+	*word &^= b
 	s.recover, s.scan = q.sent, q.una
 	s.high = max(s.high, q.una+1)
 }

@@ -159,14 +159,14 @@ func (n *NIC) readFrom(q *qp, m *packet.Packet) ([]byte, bool) {
 	if !ok || m.Ext == 0 {
 		return nil, ok
 	}
-	b := n.region(q.full.pd, c.rkey, c.addr, uint64(m.Ext), verbs.RemoteRead)
+	b := n.remote(q.full, c.rkey, c.addr, uint64(m.Ext), verbs.RemoteRead)
 	return append([]byte(nil), b...), b != nil
 }
 
 // atomic carries out an atomic operation and returns the value that was there.
 func (n *NIC) atomic(q *qp, m *packet.Packet) uint64 {
 	c, _ := n.unload(m)
-	b := n.region(q.full.pd, c.rkey, c.addr, 8, verbs.RemoteAtomic)
+	b := n.remote(q.full, c.rkey, c.addr, 8, verbs.RemoteAtomic)
 	if b == nil {
 		return 0
 	}

@@ -67,7 +67,8 @@ type NIC struct {
 	coreAt      sim.Time // the host's core is busy until then
 	heardAt     sim.Time // the host hears of completions
 	deliveries  []delivery
-	delivered   int   // of deliveries
+	delivered   int // of deliveries
+	windows     []*window
 	regions     []*mr // by key
 	keys        int
 	nextAddr    uint64
@@ -98,15 +99,15 @@ type nicStat struct {
 
 // nicPort is a port with the queue pairs and control packets that want to use it.
 type nicPort struct {
-	fabric.Port
 	readyMask uint8
-	head      [8]int32
-	tail      [8]int32
-	turn      uint8
-	heap      []waiting
 	ctrlMask  uint8
-	ctrl      [8]fifo
+	turn      uint8
 	wakeAt    sim.Time
+	heap      []waiting
+	fabric.Port
+	head [8]int32
+	tail [8]int32
+	ctrl [8]fifo
 
 	id       trace.ObjectID
 	queueID  [8]trace.ObjectID

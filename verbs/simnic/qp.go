@@ -38,15 +38,14 @@ type message struct {
 // responds reports whether the request is completed by a response.
 func (m *message) responds() bool { return m.op == verbs.OpRead || m.op.IsAtomic() }
 
-// qp is a queue pair: requester and responder half.
+// qp is a queue pair: requester and responder half. What every packet needs
+// comes first, on three cache lines.
 type qp struct {
-	qpn      uint32
+	next     int32 // in the ready list
 	slot     int32
-	client   int32
-	port     int32
+	qpn      uint32
 	peer     int32 // endpoint
 	peerQP   uint32
-	private  uint64
 	srcPort  uint16
 	dstPort  uint16
 	prio     uint8
@@ -55,50 +54,56 @@ type qp struct {
 	sched    uint8
 	service  verbs.Service
 	accepted bool
+	special  bool // not WRITEs and SENDs of a sized connection alone
+	hosted   bool // its requests take time to reach the NIC
+	closing  bool
+	handle   *QP
+	resp     *responses // READ responses to send; nil until there is one
+	irn      *selective // nil unless lost packets are repaired one by one
+
+	una     uint64
+	nxt     uint64
+	end     uint64 // packets posted
+	sent    uint64 // one past the highest packet ever sent
+	availAt sim.Time
+	holdAt  sim.Time // RNR: nothing is sent before
+	rp      congestion.ReactionPoint
+
+	msgs   []message
+	cur    int // of msgs: the message that nxt belongs to
+	head   int // of msgs: the oldest message that is not complete
+	mtu    sim.Bytes
+	rtoAt  sim.Time
+	wakeAt sim.Time // when the timer goes off, at rtoAt or before it; 0 = never
+
+	client   int32
+	port     int32
+	private  uint64
 	dialling bool // the connection is being made
 	tries    uint8
-	special  bool // not WRITEs and SENDs of a sized connection alone
 	fedEcho  bool // one of the READ responses since the last feedback was marked
-	closing  bool
-	hosted   bool  // its requests take time to reach the NIC
-	fetched  bool  // the context for the next packet is there, or will be at fetchAt
-	next     int32 // in the ready list
+	fetched  bool // the context for the next packet is there, or will be at fetchAt
 	waitAt   sim.Time
 	fetchAt  sim.Time
 	upAt     sim.Time // the connection was made
-	handle   *QP
 	depth    int
-	mtu      sim.Bytes
 
 	// Requester.
-	msgs     []message
-	head     int // of msgs: the oldest message that is not complete
-	cur      int // of msgs: the message that nxt belongs to
-	una      uint64
-	nxt      uint64
-	end      uint64 // packets posted
-	sent     uint64 // one past the highest packet ever sent
-	availAt  sim.Time
-	rp       congestion.ReactionPoint
 	path     Path
 	timeout  sim.Duration // T
 	rto      sim.Duration // of the present try
-	rtoAt    sim.Time
-	wakeAt   sim.Time // when the timer goes off, at rtoAt or before it; 0 = never
-	extended bool     // the timer runs on between T and 4T
+	extended bool         // the timer runs on between T and 4T
 	retries  int
 	retryMax uint8
 	rnr      int
 	rnrMax   uint8
-	rnrTimer uint8    // code that this side's RNR NAKs carry
-	holdAt   sim.Time // RNR: nothing is sent before
-	rd       int      // READs and atomics outstanding
+	rnrTimer uint8 // code that this side's RNR NAKs carry
+	rd       int   // READs and atomics outstanding
 	maxRD    uint8
-	ackHigh  uint64     // acknowledged beyond a READ that is not answered yet
-	asked    uint64     // one more than the response that has been asked for again
-	respSeen uint64     // the latest response out of sequence, 0 = none
-	fedBytes sim.Bytes  // of READ responses, since the last feedback
-	irn      *selective // nil unless lost packets are repaired one by one
+	ackHigh  uint64    // acknowledged beyond a READ that is not answered yet
+	asked    uint64    // one more than the response that has been asked for again
+	respSeen uint64    // the latest response out of sequence, 0 = none
+	fedBytes sim.Bytes // of READ responses, since the last feedback
 
 	// Responder.
 	epsn       uint64
@@ -116,12 +121,12 @@ type qp struct {
 	recvs      []posted
 	recvHead   int
 	recvLen    sim.Bytes
-	resp       *responses // READ responses to send; nil until there is one
 
 	full    *fullQP        // nil = sized connection, without memory
 	series  trace.ObjectID // of the requester: rate and alpha
 	last    [2]float64
 	inbound *inbound
+	reads   *inbound // what its READs bring, where it has series
 	account *account // nil where none is kept
 }
 

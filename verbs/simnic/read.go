@@ -164,6 +164,7 @@ func (n *NIC) execute(q *qp, m *packet.Packet, seq uint64, duplicate bool) {
 	}
 	if !duplicate {
 		q.epsn = a.last + 1
+		q.msgStart = q.epsn
 		q.msn = (q.msn + 1) & psnMask
 		q.unacked = 0
 	}
@@ -225,6 +226,7 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	}
 	n.stat.delivered++
 	n.stat.payload += uint64(m.Payload)
+	n.brought(q, uint64(m.Payload))
 	last := seq == d.last
 	q.respSeen = 0
 	if n.feedsBack() {

@@ -70,6 +70,9 @@ func (n *NIC) mayStart(q *qp) bool {
 		return false
 	}
 	for q.nxt > q.msgs[q.cur].last {
+		if m := &q.msgs[q.cur]; m.op.IsLocal() && (m.fence && q.rd > 0 || !n.carryOut(q, m)) {
+			return false
+		}
 		q.cur++
 	}
 	m := &q.msgs[q.cur]

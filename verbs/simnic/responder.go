@@ -54,7 +54,8 @@ func (n *NIC) duplicate(port int, q *qp, m *packet.Packet, seq uint64) {
 		return
 	}
 	n.stat.discarded++
-	if !n.cfg.NoDupAck && m.Flags&packet.FlagAckReq != 0 {
+	// Where single packets are repeated, every one may be the last that is missing.
+	if !n.cfg.NoDupAck && (m.Flags&packet.FlagAckReq != 0 || q.irn != nil) {
 		n.sendAck(port, q, m, packet.Ack, q.epsn-1, packet.SyndromeAck)
 	}
 }
@@ -151,6 +152,7 @@ func (n *NIC) inOrder(port int, q *qp, m *packet.Packet) {
 	}
 	if last {
 		q.msn = (q.msn + 1) & psnMask
+		q.msgStart = q.epsn
 	}
 	if m.Flags&packet.FlagAckReq != 0 || q.unacked >= n.cfg.AckEvery {
 		n.sendAck(port, q, m, packet.Ack, q.epsn-1, packet.SyndromeAck)
@@ -202,7 +204,7 @@ func (n *NIC) outOfOrder(port int, q *qp, m *packet.Packet, seq uint64) {
 	n.stat.discarded++
 	n.stat.early++
 	now := n.node.Now()
-	if n.cfg.GoBack0 && !q.nakSent {
+	if n.cfg.GoBack0 && !q.nakSent && q.msgStart < q.epsn {
 		// The message begins anew: what has arrived of it is worth nothing.
 		n.stat.payload -= uint64(q.recvLen)
 		n.stat.delivered -= q.epsn - q.msgStart

@@ -20,6 +20,9 @@ type Options struct {
 	PauseUntilXon bool
 	// CNPInterval is how far apart CNPs of a flow must be; 0 = not checked.
 	CNPInterval sim.Duration
+	// SkipCopies leaves packets out that are the same as one shortly before, as
+	// a mirror shows them that copies everything twice.
+	SkipCopies bool
 	// Sink gets the rows of flows and events; the caller drains it. nil = none.
 	Sink *trace.Sink
 	// Names numbers the objects that events speak of; nil = a table of its own.
@@ -44,6 +47,22 @@ type Total struct {
 	CaptureDrops     uint64 // packets that the capture says it lost
 	NotFollowed      uint64 // RDMA packets beyond MaxStreams, MaxHosts or the views of a stream
 	OtherLink        uint64 // frames of link types that are not read
+	Tunnelled        uint64 // RDMA packets inside of VXLAN, Geneve, GRE, ERSPAN or IP
+	HeadersCut       uint64 // RDMA packets without all of their extended headers
+	AnswersCut       uint64 // of these, acknowledgements without their syndrome
+	Answers          AnswerTotal
+}
+
+// AnswerTotal counts the packets of responders, whether their requests were
+// captured or not.
+type AnswerTotal struct {
+	Acks       uint64 `json:"acks"`
+	Naks       uint64 `json:"naks"` // PSN sequence errors
+	RNRs       uint64 `json:"rnr_naks"`
+	OtherNaks  uint64 `json:"other_naks"`
+	Responses  uint64 `json:"read_response_packets"`
+	AtomicAcks uint64 `json:"atomic_acks"`
+	CNPs       uint64 `json:"cnps"`
 }
 
 // host is an address that RDMA packets come from or go to.
@@ -55,6 +74,7 @@ type host struct {
 	home int // its interface, or that at which its packets were first seen; -1 = not known
 	// reached says that its interface sees what is sent to it.
 	reached bool
+	marked  int  // one more than the interface at which a marked packet of it was seen last
 	seen    bool // a packet came from it or went to it
 	cnp     pace
 	paceBy  []addressPace
@@ -106,6 +126,9 @@ type Analyzer struct {
 	pauserList []*pauser
 	checks     [rules]Check
 	frame      capture.Frame
+	held       held
+	copies     copies
+	bareCNPs   uint64 // that no rule could be applied to
 	unpaired   uint64
 	events     uint64
 	flowID     uint64
@@ -132,8 +155,8 @@ func New(o Options) *Analyzer {
 		pausers: map[pauserKey]*pauser{}, checks: newChecks(), series: newBinClock()}
 }
 
-// Add follows one record. interfaces are those of its reader so far.
-func (a *Analyzer) Add(rec *capture.Record, interfaces []capture.Interface) {
+// add follows one record.
+func (a *Analyzer) add(rec *capture.Record, interfaces []capture.Interface) {
 	for i := len(a.ifaces); i < len(interfaces); i++ {
 		a.ifaces = interfaces[:i+1]
 		for _, addr := range interfaces[i].Addresses {
@@ -219,23 +242,32 @@ func (a *Analyzer) since(rec *capture.Record) sim.Time {
 	return max(sim.Time(sec)*sim.Time(sim.Second)+sim.Time(rec.Pico-a.epochPico), 0)
 }
 
-// rdma follows a packet with a base transport header.
-func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
+// intact counts the ICRC of a packet; false if its receiver throws it away.
+func (a *Analyzer) intact(f *capture.Frame) bool {
 	t := &a.total
 	switch f.ICRC {
 	case capture.ICRCValid:
 		t.ICRCValid++
+		a.checks[ruleICRC].Tested++
 	case capture.ICRCAbsent:
 		t.ICRCAbsent++
 	default:
 		t.ICRCInvalid++
 		a.checks[ruleICRC].Tested++
 		a.violated(ruleICRC, nil, "%v to QP 0x%06x from %v", f.BTH.Opcode, f.BTH.DestQP, f.Src)
-		return // its receiver throws it away
+		return a.held.is == distrusted
 	}
-	if f.ICRC == capture.ICRCValid {
-		a.checks[ruleICRC].Tested++
+	return true
+}
+
+// rdma follows a packet with a base transport header.
+func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
+	if !a.intact(f) {
+		return
 	}
+	t := &a.total
+	t.Tunnelled += uint64(bit(f.Tunnelled))
+	t.HeadersCut += uint64(bit(!f.Complete()))
 	info := f.Info()
 	if !info.Valid() {
 		t.ReservedOpcodes++
@@ -251,6 +283,9 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 		t.NotFollowed++
 		return
 	}
+	if a.isCopy(s, f, rec.Interface) && a.opt.SkipCopies {
+		return
+	}
 	v := a.viewOf(s, rec.Interface)
 	if v == nil {
 		t.NotFollowed++
@@ -260,6 +295,10 @@ func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
 		a.meet(s)
 	}
 	s.end = a.now
+	v.arrives = v.arrives || rec.Direction == capture.DirIn
+	if f.CE() && !damaged {
+		s.from.marked = rec.Interface + 1
+	}
 	if s.to.home == rec.Interface {
 		s.to.reached = true
 	}

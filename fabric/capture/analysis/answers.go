@@ -13,7 +13,14 @@ func (a *Analyzer) answer(s *stream, v *view, f *capture.Frame, damaged bool) {
 	if damaged {
 		return
 	}
+	if f.Info().Verb == capture.VerbAck && f.Have&capture.ExtAETH == 0 {
+		a.total.AnswersCut++ // an ACK or a NAK, nobody knows
+		return
+	}
 	s.countAnswer(v, f)
+	if v == s.upstream() {
+		a.total.Answers.count(f)
+	}
 	r := s.reverse
 	if r == nil {
 		if r = a.pair(s, f); r == nil {
@@ -26,11 +33,36 @@ func (a *Analyzer) answer(s *stream, v *view, f *capture.Frame, damaged bool) {
 		return
 	}
 	number := expand(r.upstream().requests.next, f.BTH.PSN)
+	if f.Info().Verb == capture.VerbReadResponse {
+		r.reach(number)
+	}
+	if y := f.Ext.AETH.Syndrome; !y.IsAck() {
+		r.asked = a.total.Packets
+	}
 	if v == s.upstream() {
 		a.answered(s, r, f, number)
 	}
 	if s.atReceiver(v.iface) {
 		a.heard(s, r, f, number)
+	}
+}
+
+// count counts an answer.
+func (t *AnswerTotal) count(f *capture.Frame) {
+	y := f.Ext.AETH.Syndrome
+	switch v := f.Info().Verb; {
+	case v == capture.VerbReadResponse:
+		t.Responses++
+	case v == capture.VerbAtomicAck:
+		t.AtomicAcks++
+	case y.IsRNR():
+		t.RNRs++
+	case y == capture.NakSequence:
+		t.Naks++
+	case y.IsNak():
+		t.OtherNaks++
+	default:
+		t.Acks++
 	}
 }
 
@@ -66,7 +98,7 @@ func (a *Analyzer) answered(s, r *stream, f *capture.Frame, number uint64) {
 			r.learnRead(f.Payload)
 			s.learnMTU(f.Payload)
 		}
-		if info.Ext&capture.ExtAETH == 0 {
+		if f.Have&capture.ExtAETH == 0 {
 			return
 		}
 	case capture.VerbAtomicAck:
@@ -80,6 +112,9 @@ func (a *Analyzer) answered(s, r *stream, f *capture.Frame, number uint64) {
 			st.acks++
 		}
 		a.checkAck(s, r, f, number)
+		for i := range r.views {
+			r.views[i].got.answered(number, false)
+		}
 	case y.IsRNR():
 		st.rnrs++
 		a.event(evRNR, s, float64(f.BTH.PSN), "timer code "+strconv.Itoa(int(y.Value()))+" ("+RNRDelay(y.Value()).String()+")")
@@ -98,10 +133,13 @@ func (a *Analyzer) answered(s, r *stream, f *capture.Frame, number uint64) {
 	}
 }
 
-// refused tells the models of the responder that it asks for a number again.
+// refused tells the models of the responder that it asks for a number again,
+// unless that was some time ago.
 func (s *stream) refused(number uint64) {
 	for i := range s.views {
-		s.views[i].got.refused(number, s.mtu)
+		if g := &s.views[i].got; !g.answered(number, true) {
+			g.refused(number, s.mtu)
+		}
 	}
 }
 

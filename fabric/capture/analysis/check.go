@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 
 	"rdmasim/fabric/capture"
 	"rdmasim/sim"
@@ -54,13 +55,18 @@ func (a *Analyzer) violated(rule int, s *stream, format string, args ...any) {
 	c.Violations++
 	text := fmt.Sprintf(format, args...)
 	if len(c.Examples) < maxExamples {
-		where := ""
-		if s != nil {
-			where = fmt.Sprintf("%s to %s QP 0x%06x ", s.from.name, s.to.name, s.key.qp)
-		}
-		c.Examples = append(c.Examples, fmt.Sprintf("%s: %s%s (packet %d)", a.now.Sub(a.start), where, text, a.total.Packets))
+		c.Examples = append(c.Examples, a.where(s, text))
 	}
 	a.event(evCheck, s, 0, c.Name+": "+text)
+}
+
+// where says when and between whom something was seen.
+func (a *Analyzer) where(s *stream, text string) string {
+	who := ""
+	if s != nil {
+		who = fmt.Sprintf("%s to %s QP 0x%06x ", s.from.name, s.to.name, s.key.qp)
+	}
+	return fmt.Sprintf("%s: %s%s (packet %d)", a.now.Sub(a.start), who, text, a.total.Packets)
 }
 
 // checkResume judges where a retransmission begins.
@@ -93,11 +99,11 @@ func (a *Analyzer) checkNak(s, r *stream, f *capture.Frame, number uint64) {
 		return // the packets and the NAK were not seen at one place
 	}
 	g := &v.got
-	if !g.gap {
+	if !g.gap && len(g.owed) == 0 {
 		return // the gap arose between here and the responder
 	}
 	a.checks[ruleNakNames].Tested++
-	if number != g.next && number != g.message {
+	if number != g.next && number != g.message && !slices.Contains(g.owed, number) {
 		a.violated(ruleNakNames, s, "NAK for PSN %d where PSN %d is missing", f.BTH.PSN, g.next&capture.Mask24)
 	}
 }
@@ -140,24 +146,74 @@ func (a *Analyzer) checkMSN(s *stream, f *capture.Frame) {
 	st.msn, st.msnKnown = msn, true
 }
 
+// bareCNPs are the CNPs of a stream that could not be judged when they came.
+type bareCNPs struct {
+	tested, without uint64
+	first           string // the first one without a marked packet
+}
+
 // checkCNP judges a CNP where it leaves the notification point.
 func (a *Analyzer) checkCNP(s *stream) {
-	if r := s.reverse; r != nil && len(r.views) > 0 {
-		if v := r.downstream(); v.iface == s.upstream().iface || len(r.views) == 1 {
-			if r.views[0].counts.ect > 0 {
-				a.checks[ruleCNPReason].Tested++
-				if v.got.marks == 0 {
-					a.violated(ruleCNPReason, s, "more CNPs than marked packets")
-				} else {
-					v.got.marks-- // the host may be behind what has arrived
-				}
-			}
-		}
-	}
+	a.checkReason(s)
 	if a.opt.CNPInterval > 0 && s.cnp.count > 0 {
 		a.checks[ruleCNPInterval].Tested++
 		if d := a.now.Sub(s.cnp.last); d < a.opt.CNPInterval-stampError {
 			a.violated(ruleCNPInterval, s, "CNP %v after the last one", d)
+		}
+	}
+}
+
+// checkReason judges whether marked packets were seen for a CNP. Where the
+// capture is in front of the switch that marks, as at the sender's own port, no
+// mark can be seen: CNPs then wait for one to show the opposite.
+func (a *Analyzer) checkReason(s *stream) {
+	r := s.reverse
+	if r == nil || len(r.views) == 0 || r.views[0].counts.ect == 0 {
+		return
+	}
+	v := r.downstream()
+	if v.iface != s.upstream().iface && len(r.views) > 1 {
+		return
+	}
+	without := v.got.marks == 0
+	if !without {
+		v.got.marks-- // the host may be behind what has arrived
+	}
+	const text = "more CNPs than marked packets"
+	if r.seesMarks(v) {
+		a.checks[ruleCNPReason].Tested++
+		if without {
+			a.violated(ruleCNPReason, s, text)
+		}
+		return
+	}
+	s.bare.tested++
+	if without {
+		if s.bare.without++; s.bare.first == "" {
+			s.bare.first = a.where(s, text)
+		}
+	}
+}
+
+// seesMarks reports whether a place shows which packets of a stream are marked.
+func (s *stream) seesMarks(v *view) bool { return s.from.marked == v.iface+1 || v.arrives }
+
+// checkBareCNPs judges, at the end, the CNPs that have waited.
+func (a *Analyzer) checkBareCNPs() {
+	c := &a.checks[ruleCNPReason]
+	for _, s := range a.streams {
+		b := &s.bare
+		if b.tested == 0 {
+			continue
+		}
+		if !s.reverse.seesMarks(s.reverse.downstream()) {
+			a.bareCNPs += b.without
+			continue
+		}
+		c.Tested += b.tested
+		c.Violations += b.without
+		if b.without > 0 && len(c.Examples) < maxExamples {
+			c.Examples = append(c.Examples, b.first)
 		}
 	}
 }

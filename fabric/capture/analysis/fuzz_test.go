@@ -18,10 +18,12 @@ import (
 
 // story writes a capture of a few packets.
 type story struct {
-	t  testing.TB
-	w  *capture.Writer
-	b  bytes.Buffer
-	at sim.Time
+	change func(frame []byte) (captured []byte, whole int) // what the capture makes of a frame
+	copies int                                             // of every frame
+	t      testing.TB
+	w      *capture.Writer
+	b      bytes.Buffer
+	at     sim.Time
 }
 
 func newStory(t testing.TB) *story {
@@ -49,7 +51,13 @@ func (s *story) packet(from, to netip.Addr, qp uint32, op capture.Opcode, psn ui
 	b, err := p.Append(nil)
 	require.NoError(s.t, err)
 	s.at = s.at.Add(sim.Microsecond)
-	require.NoError(s.t, s.w.Packet(s.at, &capture.Record{Data: b, Original: len(b)}))
+	whole := len(b)
+	if s.change != nil {
+		b, whole = s.change(b)
+	}
+	for range 1 + s.copies {
+		require.NoError(s.t, s.w.Packet(s.at, &capture.Record{Data: b, Original: whole}))
+	}
 }
 
 // read analyses the story.

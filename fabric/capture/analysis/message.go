@@ -29,6 +29,9 @@ func (m *message) bytes() uint64 {
 	if m.told {
 		return m.length
 	}
+	if m.verb == capture.VerbRead { // its length was not captured
+		return m.responses
+	}
 	if m.last == m.first {
 		return uint64(m.tail)
 	}

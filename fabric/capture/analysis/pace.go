@@ -26,6 +26,7 @@ func (a *Analyzer) cnpPacket(s *stream, v *view, damaged bool) {
 	if v != s.upstream() {
 		return
 	}
+	a.total.Answers.CNPs++
 	a.checkCNP(s)
 	if s.cnp.count > 0 {
 		a.cnpGaps.add(a.now.Sub(s.cnp.last))

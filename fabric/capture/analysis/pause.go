@@ -32,7 +32,7 @@ type pausedClass struct {
 	since, until       sim.Time // until: when its quanta run out, Never where the rate is not known
 	total, longest     sim.Duration
 	unknown            uint64 // episodes of which the end was not seen
-	asked              bool   // XOFF was the last word, its quanta may have run out
+	asked              bool   // XOFF was the last word; where the rate is known, its quanta may have run out
 }
 
 // quantumBits is the length of a pause quantum, IEEE 802.3 annex 31B.
@@ -96,7 +96,7 @@ func (a *Analyzer) pauseClass(p *pauser, i int, quanta uint16) {
 		}
 		return
 	}
-	if c.asked {
+	if c.asked && (c.on || p.rate == 0) {
 		c.refresh++
 	} else {
 		c.xoff++

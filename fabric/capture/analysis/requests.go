@@ -8,8 +8,8 @@ import (
 // request follows a packet of a requester at an interface.
 func (a *Analyzer) request(s *stream, v *view, f *capture.Frame, damaged bool) {
 	info := f.Info()
-	p := packetInfo{n: 1, verb: info.Verb, place: info.Place, ext: info.Ext, payload: f.Payload, now: a.now}
-	if info.Ext&capture.ExtRETH != 0 {
+	p := packetInfo{n: 1, verb: info.Verb, place: info.Place, ext: info.Ext &^ (capture.ExtRETH &^ f.Have), payload: f.Payload, now: a.now}
+	if p.ext&capture.ExtRETH != 0 {
 		p.length = uint64(f.Ext.RETH.Length)
 	}
 	if info.Place&capture.Last == 0 && f.Payload > 0 {
@@ -17,14 +17,21 @@ func (a *Analyzer) request(s *stream, v *view, f *capture.Frame, damaged bool) {
 	}
 	slack := uint64(0)
 	if info.Verb == capture.VerbRead {
-		p.n, slack = s.readNumbers(p.length)
+		p.n, slack = s.readNumbers(&p)
 	}
 	first := info.Place&capture.First != 0
 	if !v.requests.begun && len(a.pairs) > 0 {
 		a.begin(s, v, f.BTH.PSN)
 	}
+	was := v.requests.next
 	number, arrived, missing := v.requests.take(f.BTH.PSN, p.n, first, a.now)
 	p.number = number
+	if arrived == inOrder && was > 0 && number > was {
+		v.got.stretch(was, number)
+		if v == s.upstream() {
+			s.stretch(was, number)
+		}
+	}
 	v.requests.slack = max(slack, v.requests.slack)
 	if !s.requests {
 		s.requests = true
@@ -93,7 +100,11 @@ func (s *stream) learnMTU(payload int) {
 // readNumbers returns how many numbers a READ takes: one for every packet of
 // its response. Where the path MTU is not known yet it may be as many more as
 // the smallest one would need.
-func (s *stream) readNumbers(length uint64) (n, slack uint64) {
+func (s *stream) readNumbers(p *packetInfo) (n, slack uint64) {
+	length := p.length
+	if p.ext&capture.ExtRETH == 0 { // not captured: nobody knows
+		return 1, unknownRead
+	}
 	packets := func(mtu uint64) uint64 { return max((length+mtu-1)/mtu, 1) }
 	if s.mtu > 0 {
 		return packets(uint64(s.mtu)), 0
@@ -103,6 +114,53 @@ func (s *stream) readNumbers(length uint64) (n, slack uint64) {
 	}
 	n = packets(4096)
 	return n, packets(256) - n
+}
+
+// unknownRead is how many numbers a READ may take whose length is not known.
+const unknownRead = jump / 2
+
+// stretch gives the youngest request, a READ of which that was not known, the
+// numbers up to the next one, which tell the path MTU.
+func (s *stream) stretch(was, next uint64) {
+	if len(s.out.list) == 0 {
+		return
+	}
+	m := &s.out.list[len(s.out.list)-1]
+	if m.verb != capture.VerbRead || m.last+1 != was {
+		return
+	}
+	m.last = next - 1
+	if !m.told || s.mtu > 0 {
+		return
+	}
+	n := next - m.first
+	for mtu := uint64(256); mtu <= 4096; mtu *= 2 {
+		if (m.length+mtu-1)/mtu == n {
+			s.mtu = int(mtu)
+		}
+	}
+}
+
+// reach gives the youngest request, a READ of which the length was not
+// captured, the number of a response.
+func (s *stream) reach(number uint64) {
+	q := &s.upstream().requests
+	was := q.next
+	if len(s.out.list) == 0 || number < was || number >= was+q.slack {
+		return
+	}
+	m := &s.out.list[len(s.out.list)-1]
+	if m.verb != capture.VerbRead || m.told || m.last+1 != was {
+		return
+	}
+	m.last = number
+	for i := range s.views {
+		v := &s.views[i]
+		if more := number + 1 - was; v.requests.next == was && more <= v.requests.slack {
+			v.got.stretch(was, number+1)
+			v.requests.next, v.requests.slack = number+1, v.requests.slack-more
+		}
+	}
 }
 
 // learnRead corrects the numbers of the youngest READ when its response tells

@@ -195,6 +195,8 @@ func TestRules(t *testing.T) {
 			s.write(0, 2)
 			s.ack(1, 1)
 			s.packet(bob, alice, 9, capture.OpcodeCNP, 0, 0)
+			// Something else of the same host shows that marks can be seen here.
+			s.packet(alice, bob, 11, capture.OpcodeRCWriteOnly, 0, 8, func(p *capture.Packet) { p.ECN = capture.CE })
 		},
 		"CNP interval": func(s *story) {
 			mark := func(p *capture.Packet) { p.ECN = capture.CE }

@@ -38,6 +38,7 @@ type stream struct {
 	rtt       spread
 	fate      fate // of the last answer that asked for something again
 	lastSent  sim.Time
+	asked     uint64 // index of the last packet that asked for something again
 	lastAgain uint64 // number of the last retransmission, if the run goes on
 	running   bool   // a retransmission is going on
 	restarts  uint64 // runs of retransmissions so far
@@ -53,6 +54,7 @@ type stream struct {
 
 	// Of the responder, where its answers were first seen.
 	answers answerStat
+	bare    bareCNPs
 	cnp     pace
 }
 
@@ -89,6 +91,7 @@ type answerStat struct {
 // view is a stream at one interface.
 type view struct {
 	iface    int
+	arrives  bool // packets come in at the interface, as the capture says
 	requests sequence
 	counts   viewCounts
 	got      receiver
@@ -180,11 +183,15 @@ type receiver struct {
 	payload   uint64
 	marks     uint64 // CE, less the CNPs since
 	sizes     [64]uint16
-	gap       bool   // something is missing, and no NAK was seen yet
-	gapAt     uint64 // number that is missing
-	silent    uint64 // gaps that ended without a NAK
-	asked     uint64 // number that a NAK has asked for, 0 = none
+	gap       bool     // something is missing, and no NAK was seen yet
+	gapAt     uint64   // number that is missing
+	owed      []uint64 // gaps that ended before their NAK was seen: it may wait at a paused port
+	silent    uint64   // gaps without a NAK
+	asked     uint64   // number that a NAK has asked for, 0 = none
 }
+
+// maxOwed is how many gaps whose NAK is not there yet are remembered.
+const maxOwed = 64
 
 // take hands a packet to the model of the responder.
 func (r *receiver) take(number, n uint64, payload int, first bool) {
@@ -195,7 +202,7 @@ func (r *receiver) take(number, n uint64, payload int, first bool) {
 	case number == r.next:
 		if r.gap && r.gapAt == number {
 			r.gap = false
-			r.silent++
+			r.owe(number)
 		}
 		if first {
 			r.message, r.taken = number, 0
@@ -214,6 +221,38 @@ func (r *receiver) take(number, n uint64, payload int, first bool) {
 	default:
 		r.discarded++
 	}
+}
+
+// stretch takes it that the last request took more numbers than was known: a
+// READ, of which the path MTU or the length was not.
+func (r *receiver) stretch(was, next uint64) {
+	if r.begun && r.next == was {
+		r.next = next
+	}
+}
+
+// owe remembers a gap that ended before a NAK was seen.
+func (r *receiver) owe(number uint64) {
+	if len(r.owed) == maxOwed {
+		r.silent++
+		r.owed = append(r.owed[:0], r.owed[1:]...)
+	}
+	r.owed = append(r.owed, number)
+}
+
+// answered takes note of an answer that asks for or acknowledges a number. A
+// responder answers in order: gaps before it have got no NAK. It reports whether
+// the answer is the NAK of a gap that has ended meanwhile.
+func (r *receiver) answered(number uint64, nak bool) bool {
+	for len(r.owed) > 0 && r.owed[0] <= number {
+		due := r.owed[0]
+		r.owed = append(r.owed[:0], r.owed[1:]...)
+		if nak && due == number {
+			return true
+		}
+		r.silent++
+	}
+	return false
 }
 
 // refused takes back what the responder turns out not to have taken: it asked
@@ -248,5 +287,5 @@ func (r *receiver) refused(number uint64, mtu int) {
 
 // restart begins another connection.
 func (r *receiver) restart(number uint64) {
-	r.begun, r.next, r.gap = true, number, false
+	r.begun, r.next, r.gap, r.owed = true, number, false, r.owed[:0]
 }

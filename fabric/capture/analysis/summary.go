@@ -17,6 +17,7 @@ type Summary struct {
 	Duration    float64      `json:"duration_s"` // from the first packet to the last
 	Frames      Frames       `json:"frames"`
 	ICRC        ICRC         `json:"icrc"`
+	Answers     AnswerTotal  `json:"answers"`
 	QPs         []QP         `json:"queue_pairs"`
 	Connections []Connection `json:"connections,omitempty"` // by connection management
 	RTT         *Spread      `json:"ack_round_trip_s"`
@@ -47,6 +48,9 @@ type Frames struct {
 	OutOfOrder uint64 `json:"stamps_out_of_order"`
 	Damaged    uint64 `json:"damaged"`
 	Lost       uint64 `json:"lost_by_capture"`
+	Tunnelled  uint64 `json:"tunnelled"` // RDMA inside of VXLAN, Geneve, GRE, ERSPAN or IP
+	HeadersCut uint64 `json:"headers_cut"`
+	Copies     uint64 `json:"copies"` // the same as one shortly before
 }
 
 // ICRC counts invariant CRCs.
@@ -103,6 +107,7 @@ type QP struct {
 	ECT         uint64            `json:"ect_packets"`
 	CE          uint64            `json:"ce_packets"`
 	CNPs        uint64            `json:"cnps"`
+	CNPsBack    uint64            `json:"cnps_for_responses"` // of the requester, for marked READ responses
 	CNPInterval *Spread           `json:"cnp_interval_s"`
 	RTT         *Spread           `json:"ack_round_trip_s"`
 }
@@ -147,19 +152,24 @@ func quantiles(h *histogram) *Spread {
 // Finish ends the analysis: messages that have not ended are reported, and the
 // summary is made.
 func (a *Analyzer) Finish() *Summary {
+	if a.held.is == trustUnknown && a.held.wrong > 0 {
+		a.release(distrusted, a.ifaces)
+	}
 	a.endPauses()
 	for _, s := range a.streams {
 		a.abandon(s)
 	}
 	a.checkGaps()
+	a.checkBareCNPs()
 	t := &a.total
 	sum := &Summary{Duration: a.now.Sub(a.start).Seconds(), RTT: quantiles(&a.rtt), CNPGaps: quantiles(&a.cnpGaps),
-		Unpaired: a.unpaired, Unfollowed: t.NotFollowed,
+		QPs: []QP{}, Answers: t.Answers, Unpaired: a.unpaired, Unfollowed: t.NotFollowed,
 		ICRC: ICRC{t.ICRCValid, t.ICRCInvalid, t.ICRCAbsent},
 		Frames: Frames{Total: t.Packets, Bytes: t.Bytes, RoCEv2: t.Kinds[capture.KindRoCEv2], RoCEv1: t.Kinds[capture.KindRoCEv1],
 			InfiniBand: t.Kinds[capture.KindInfiniBand], PFC: t.PFC, Pause: t.Pause8023, Fragments: t.Kinds[capture.KindFragment],
 			Malformed: t.Kinds[capture.KindMalformed], Other: t.Kinds[capture.KindOther] + t.OtherLink, Truncated: t.Truncated,
-			Management: t.Management, Reserved: t.ReservedOpcodes, OutOfOrder: t.OutOfOrder, Damaged: t.Damaged, Lost: t.CaptureDrops}}
+			Management: t.Management, Reserved: t.ReservedOpcodes, OutOfOrder: t.OutOfOrder, Damaged: t.Damaged, Lost: t.CaptureDrops,
+			Tunnelled: t.Tunnelled, HeadersCut: t.HeadersCut, Copies: a.copies.found}}
 	for i := range a.ifaces {
 		sum.Interfaces = append(sum.Interfaces, a.ifaceName(i))
 	}
@@ -187,6 +197,7 @@ func (s *stream) summary() QP {
 		Late: up.counts.late, Discarded: down.got.discarded, Gaps: down.counts.gaps, Missing: down.counts.missing,
 		NeverSeen: down.requests.absent(), Restarts: s.restarts, ByNak: s.causes[causeNak], ByRNR: s.causes[causeRNR],
 		ByTimeout: s.causes[causeTimeout], ECT: down.counts.ect, CE: down.counts.ce, RTT: spreadOf(&s.rtt)}
+	q.CNPsBack = s.cnp.count
 	for v, n := range s.verbs {
 		if n > 0 {
 			q.Operations[capture.Verb(v).String()] = n

@@ -20,7 +20,8 @@ type Job struct {
 	Share    string            // folder of the host, /share in the guest
 	Console  io.Writer         // gets what the guest prints; nil = nowhere
 	Timeout  time.Duration     // for all of it; 0 = 200 s
-	MemoryMB int               // 0 = 1024
+	MemoryMB int               // of each machine; 0 = 1024
+	Machines int               // 0 or 1 = one with two devices; more = the script runs on a, which reaches b, c and d by ssh
 	// Counted makes the guest's time the number of its instructions, 2 ns each, so
 	// that what it measures does not depend on how busy the host is.
 	Counted bool
@@ -31,7 +32,6 @@ type Job struct {
 var ErrGuest = errors.New("the guest did not finish")
 
 // Run boots the image, runs the job's script, and returns its exit status.
-// Software emulation is used unless the host has a usable /dev/kvm.
 func (im Image) Run(ctx context.Context, j Job) (int, error) {
 	tmp, err := os.MkdirTemp("", "rdmasim-guest-")
 	if err != nil {
@@ -40,9 +40,26 @@ func (im Image) Run(ctx context.Context, j Job) (int, error) {
 	defer os.RemoveAll(tmp)
 	share := j.Share
 	if share == "" {
-		share = tmp
+		share = filepath.Join(tmp, "share")
+		if err := os.Mkdir(share, 0o755); err != nil {
+			return 0, err
+		}
 	}
-	initrd, err := im.withJob(tmp, j)
+	if j.Timeout == 0 {
+		j.Timeout = 200 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.Timeout)
+	defer cancel()
+	if j.Machines > 1 {
+		return im.runMachines(ctx, tmp, share, j)
+	}
+	return im.boot(ctx, tmp, share, j, 0)
+}
+
+// boot boots machine number i of a job and returns the status of its script.
+// Software emulation is used: /dev/kvm is not asked for.
+func (im Image) boot(ctx context.Context, tmp, share string, j Job, i int) (int, error) {
+	initrd, err := im.withJob(tmp, j, i)
 	if err != nil {
 		return 0, err
 	}
@@ -50,12 +67,6 @@ func (im Image) Run(ctx context.Context, j Job) (int, error) {
 	if err := os.Remove(done); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, err
 	}
-	timeout := j.Timeout
-	if timeout == 0 {
-		timeout = 200 * time.Second
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	memory := j.MemoryMB
 	if memory == 0 {
 		memory = 1024
@@ -70,10 +81,14 @@ func (im Image) Run(ctx context.Context, j Job) (int, error) {
 		// its next timer but begins there.
 		accel = []string{"-accel", "tcg,thread=single", "-icount", "shift=1,sleep=off"}
 	}
-	c := exec.CommandContext(ctx, qemu, append(accel, "-M", "pc", "-cpu", "max", "-smp", "1", "-m", strconv.Itoa(memory),
+	args := append(accel, "-M", "pc", "-cpu", "max", "-smp", "1", "-m", strconv.Itoa(memory),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
 		"-kernel", im.Kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 quiet mitigations=off nokaslr rdinit=/init",
-		"-virtfs", "local,path="+strings.ReplaceAll(share, ",", ",,")+",mount_tag=share,security_model=none")...)
+		"-virtfs", "local,path="+strings.ReplaceAll(share, ",", ",,")+",mount_tag=share,security_model=none")
+	if j.Machines > 1 {
+		args = append(args, nics(tmp, i, j.Machines)...)
+	}
+	c := exec.CommandContext(ctx, qemu, args...)
 	tail := &lastLines{next: j.Console}
 	c.Stdout, c.Stderr = tail, tail
 	c.WaitDelay = 2 * time.Second
@@ -82,7 +97,7 @@ func (im Image) Run(ctx context.Context, j Job) (int, error) {
 	switch {
 	case readErr == nil:
 	case ctx.Err() != nil:
-		return 0, fmt.Errorf("%w within %v: %w; its last lines:\n%s", ErrGuest, timeout, ctx.Err(), tail)
+		return 0, fmt.Errorf("%w within %v: %w; its last lines:\n%s", ErrGuest, j.Timeout, ctx.Err(), tail)
 	default:
 		return 0, fmt.Errorf("%w: %w; its last lines:\n%s", ErrGuest, errors.Join(err, readErr), tail)
 	}
@@ -93,9 +108,10 @@ func (im Image) Run(ctx context.Context, j Job) (int, error) {
 	return status, nil
 }
 
-// withJob returns the image followed by an archive of the job's own files.
-func (im Image) withJob(tmp string, j Job) (string, error) {
-	path := filepath.Join(tmp, "initrd")
+// withJob returns the image followed by an archive of the own files of machine
+// number i of a job.
+func (im Image) withJob(tmp string, j Job, i int) (string, error) {
+	path := filepath.Join(tmp, "initrd-"+machineName(i))
 	out, err := os.Create(path)
 	if err != nil {
 		return "", err
@@ -113,7 +129,7 @@ func (im Image) withJob(tmp string, j Job) (string, error) {
 	for to, from := range j.Programs {
 		files[to] = from
 	}
-	if err := closure(files); err != nil {
+	if err := closure(files, im.sshTree()); err != nil {
 		return "", err
 	}
 	a := newArchive(out)
@@ -122,8 +138,15 @@ func (im Image) withJob(tmp string, j Job) (string, error) {
 			return "", err
 		}
 	}
-	if err := a.text("run.sh", j.Script+"\n"); err != nil {
-		return "", err
+	texts := map[string]string{}
+	if j.Machines > 1 {
+		texts = machineFiles(i, j.Machines)
+	}
+	texts["run.sh"] = j.Script + "\n"
+	for _, to := range sorted(texts) {
+		if err := a.text(to, texts[to]); err != nil {
+			return "", err
+		}
 	}
 	if err := a.close(); err != nil {
 		return "", err

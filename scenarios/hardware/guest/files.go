@@ -12,8 +12,10 @@ import (
 var libraryDirs = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 
 // closure adds the shared libraries and the loader that ELF files need, as
-// path in the image -> file of the host.
-func closure(files map[string]string) error {
+// path in the image -> file of the host. Roots are folders that are searched
+// before the host's own.
+func closure(files map[string]string, roots ...string) error {
+	dirs := withRoots(roots)
 	todo := sorted(files)
 	for len(todo) > 0 {
 		path := todo[0]
@@ -25,11 +27,11 @@ func closure(files map[string]string) error {
 		for _, lib := range needed {
 			from := lib
 			if !filepath.IsAbs(lib) {
-				if from = find(lib); from == "" {
-					return fmt.Errorf("%s needs %s, which is in none of %s", files[path], lib, strings.Join(libraryDirs, ", "))
+				if from = find(lib, dirs); from == "" {
+					return fmt.Errorf("%s needs %s, which is in none of %s", files[path], lib, strings.Join(dirs, ", "))
 				}
 			}
-			to := place(from)
+			to := place(below(from, roots))
 			if _, ok := files[to]; !ok {
 				files[to] = from
 				todo = append(todo, to)
@@ -49,8 +51,8 @@ func place(from string) string {
 	return to
 }
 
-func find(lib string) string {
-	for _, d := range libraryDirs {
+func find(lib string, dirs []string) string {
+	for _, d := range dirs {
 		p := filepath.Join(d, lib)
 		if _, err := os.Stat(p); err == nil {
 			return p

@@ -35,6 +35,35 @@ func TestArchive(t *testing.T) {
 	require.Equal(t, "070701", b.String()[at+4:at+10])
 }
 
+// TestNICs: every socket has its other end, and no two interfaces have one address.
+func TestNICs(t *testing.T) {
+	ends, macs := map[string]string{}, map[string]bool{}
+	for n := 2; n <= MaxMachines; n++ {
+		clear(ends)
+		clear(macs)
+		for i := range n {
+			for _, a := range nics("/x,y", i, n) {
+				if _, rest, ok := strings.Cut(a, "local.path="); ok {
+					local, rest, _ := strings.Cut(rest, ",remote.type=unix,remote.path=")
+					require.Contains(t, local, "/x,,y/")
+					require.NotContains(t, ends, local)
+					ends[local] = rest
+				}
+				if _, rest, ok := strings.Cut(a, "mac="); ok {
+					mac, _, _ := strings.Cut(rest, ",")
+					require.False(t, macs[mac], mac)
+					macs[mac] = true
+				}
+			}
+		}
+		require.Len(t, macs, 3*n)
+		require.Len(t, ends, 2*2*(n-1))
+		for local, remote := range ends {
+			require.Equal(t, local, ends[remote])
+		}
+	}
+}
+
 // FuzzModulesDep: whatever modules.dep holds, also cycles, ends.
 func FuzzModulesDep(f *testing.F) {
 	f.Add("a.ko: b.ko\nb.ko: a.ko\n")

@@ -63,7 +63,7 @@ func hostFiles() (map[string]string, error) {
 		}
 	}
 	for _, l := range libraries {
-		from := find(l)
+		from := find(l, libraryDirs)
 		if from == "" {
 			lacking = append(lacking, l)
 			continue
@@ -154,7 +154,7 @@ func exists(p string) bool {
 // imageKey names an image by all that goes into it.
 func imageKey(pkg string, files map[string]string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, pkg, initScript, labScript, modules)
+	fmt.Fprintln(h, pkg, initScript, labScript, accounts, modules)
 	for _, to := range sorted(files) {
 		st, err := os.Stat(files[to])
 		if err != nil {
@@ -262,7 +262,7 @@ func writeInitrd(path, tree, release string, files map[string]string) error {
 			return err
 		}
 	}
-	for _, s := range [][2]string{{"init", initScript}, {"lab.sh", labScript}, {"modules.list", list.String()}, {"etc/hosts", "127.0.0.1 localhost\n"}} {
+	for _, s := range [][2]string{{"init", initScript}, {"lab.sh", labScript}, {"modules.list", list.String()}, {"etc/hosts", "127.0.0.1 localhost\n"}, {"etc/passwd", accounts}} {
 		if err := a.text(s[0], s[1]); err != nil {
 			return err
 		}

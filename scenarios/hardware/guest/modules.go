@@ -12,7 +12,7 @@ import (
 // modules: the shared folder, Soft-RoCE, a pair of interfaces, and every
 // queueing discipline and filter by which faults are injected.
 var modules = []string{
-	"virtio_pci", "9p", "9pnet_virtio",
+	"virtio_pci", "virtio_net", "9p", "9pnet_virtio",
 	"crc32_generic", "crc32c_generic", "rdma_rxe", "ib_uverbs", "rdma_ucm",
 	"veth", "bridge", "8021q", "dummy", "ifb",
 	"sch_netem", "sch_prio", "sch_ets", "sch_tbf", "sch_ingress", "cls_u32", "cls_flower", "cls_matchall", "cls_bpf", "act_mirred", "act_gact", "act_skbedit",
