@@ -21,7 +21,7 @@ import (
 
 func newHW(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "hw", Short: "Real NICs: devices, runs with real queue pairs, a lab in a guest"}
-	cmd.AddCommand(newHWDevices(a), newHWDoctor(a), newHWPing(a), newHWRun(a), newHWAcceptance(a), newHWBridge(a), newHWAgent(a), newHWClean(a), newHWGuard(), newHWVM(a))
+	cmd.AddCommand(newHWDevices(a), newHWDoctor(a), newHWPing(a), newHWRun(a), newHWAcceptance(a), newHWBridge(a), newHWPause(a), newHWResume(), newHWAgent(a), newHWClean(a), newHWGuard(), newHWVM(a))
 	return cmd
 }
 
@@ -114,6 +114,7 @@ func newHWRun(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`HOST=MACHINE/DEVICE`: a host is a device of another machine, on which an agent is started (repeatable)")
 	cmd.Flags().StringVar(&via, "via", hardware.DefaultVia, "`COMMAND` that starts an agent, without a shell; {} is the machine")
 	cmd.Flags().BoolVar(&o.Poll, "poll", false, "spin on the completion queues instead of waiting for events")
+	cmd.Flags().BoolVar(&o.Huge, "huge-pages", false, "register memory of huge pages, where the host has some free")
 	cmd.Flags().BoolVar(&o.Optional, "optional-counters", false, "switch on the counters that devices only have on request, and those per type of queue pair, for this run")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print every command that would change this host, and change nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

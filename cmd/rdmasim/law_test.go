@@ -72,7 +72,7 @@ var law = []article{
 	{pkg: "scenarios/sweep", may: []string{"sim", "sim/stat", "sim/trace", "scenarios", "reports/metric"}, reason: "a sweep runs scenarios and reads their metrics"},
 	{pkg: "scenarios/tune", may: []string{"sim", "sim/stat", "sim/trace", "scenarios", "scenarios/sweep", "reports/metric", "reports/tuning"}, reason: "tuning runs scenarios and reads their metrics"},
 
-	{pkg: "scenarios/hardware", may: []string{"sim", "sim/trace", "fabric/topology", "verbs", "verbs/ibv", "fabric/netem", "scenarios", "scenarios/workload", "scenarios/fault"}, reason: "a run on real queue pairs builds no simulated fabric"},
+	{pkg: "scenarios/hardware", may: []string{"sim", "sim/trace", "fabric/topology", "verbs", "verbs/ibv", "fabric/netem", "fabric/capture", "scenarios", "scenarios/workload", "scenarios/fault"}, reason: "a run on real queue pairs builds no simulated fabric"},
 	{pkg: "scenarios/calibrate", may: []string{"congestion", "sim", "sim/trace", "sim/stat", "scenarios"}, reason: "a fit simulates scenarios and reads run directories, whatever made them"},
 	{pkg: "scenarios/hardware/guest", reason: "a machine to test on knows nothing of what is tested"},
 	{pkg: "scenarios/validation", may: append([]string{"fabric/capture", "fabric/switchconf", "congestion/fluid", "scenarios", "scenarios/library", "reports/metric"}, allModels...), reason: "validation runs scenarios, reads their metrics, and compares with closed forms"},

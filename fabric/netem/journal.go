@@ -35,7 +35,7 @@ func OpenJournal(dir string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{path: f.Name(), file: f}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := Lock(f); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return j, nil
@@ -121,7 +121,7 @@ func cleanOne(ctx context.Context, path string, r Runner) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := Lock(f); err != nil {
 		return false, nil //nolint:nilerr // its owner lives
 	}
 	var done []Change
@@ -142,3 +142,6 @@ func cleanOne(ctx context.Context, path string, r Runner) (bool, error) {
 	_ = undo(ctx, r, done)
 	return true, os.Remove(path)
 }
+
+// Lock locks a file for this process alone until it is closed, however that happens.
+func Lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

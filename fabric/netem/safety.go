@@ -29,6 +29,14 @@ func Refuse(root, dev string) string {
 			return "it belongs to a bond or a bridge"
 		}
 	}
+	// What stands on it, such as a VLAN, has its traffic.
+	uppers, _ := filepath.Glob(filepath.Join(base, "upper_*"))
+	for _, u := range uppers {
+		upper := strings.TrimPrefix(filepath.Base(u), "upper_")
+		if why := Refuse(root, upper); upper != dev && why != "" {
+			return upper + " stands on it: " + why
+		}
+	}
 	if b, err := os.ReadFile(filepath.Join(root, "proc/mounts")); err == nil {
 		for _, line := range strings.Split(string(b), "\n") {
 			f := strings.Fields(line)

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"syscall"
 
 	"rdmasim/fabric/netem"
 	"rdmasim/sim"
@@ -51,11 +48,15 @@ func changes(c netem.Command) bool {
 // newInjector opens the journal and starts the guard that undoes what stands
 // in it if this process is killed.
 func newInjector(log io.Writer) (*injector, error) {
+	// What a run has left that was killed together with its guard is in the way.
+	if _, err := netem.Clean(context.Background(), netem.DefaultJournals, logged{netem.Exec{}, log}); err != nil {
+		return nil, err
+	}
 	j, err := netem.OpenJournal(netem.DefaultJournals)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := startGuard()
+	guard, err := startGuard(guardCommand)
 	if err != nil {
 		return nil, errors.Join(err, j.Undo(context.Background(), netem.Exec{}))
 	}
@@ -71,26 +72,6 @@ func newInjector(log io.Writer) (*injector, error) {
 		x.done <- first
 	}()
 	return x, nil
-}
-
-// startGuard starts this program as a process of its own that sleeps until the
-// other end of its pipe closes, which the kernel does however this one ends.
-func startGuard() (io.Closer, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	c := exec.Command(self, "hw", "guard")
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	in, err := c.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Start(); err != nil {
-		return nil, fmt.Errorf("the guard that cleans up after a kill cannot be started: %w", err)
-	}
-	go func() { _ = c.Wait() }()
-	return in, nil
 }
 
 // close waits for what is being done, undoes everything and lets the guard go.

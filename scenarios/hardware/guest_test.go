@@ -138,6 +138,10 @@ func checkResults(t *testing.T, share string) {
 	require.Equal(t, 1, blocked.Completions["retry_exceeded"])
 
 	checkOperations(t, share, read)
+	checkPauses(t, share, read)
+	if !testing.Short() {
+		checkKills(t, share, read)
+	}
 	checkBridge(t, share, read("bridge-INT.out"))
 	require.Equal(t, read("before.txt"), read("after.txt"), "a run has left something behind")
 	require.Equal(t, read("before.txt"), read("killed.txt"), "a killed run has left something behind")

@@ -49,7 +49,11 @@ func (r *region) grow(e *endpoint, n sim.Bytes) (err error) {
 	for size < uint64(n) {
 		size *= 2
 	}
-	mr, err := e.pd.RegisterMemory(verbs.MRParams{Length: size, Access: verbs.LocalWrite | verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic})
+	access := verbs.LocalWrite | verbs.RemoteWrite | verbs.RemoteRead | verbs.RemoteAtomic
+	if e.huge {
+		access |= verbs.HugePages
+	}
+	mr, err := e.pd.RegisterMemory(verbs.MRParams{Length: size, Access: access})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	Out      string    // run directory
 	Devices  []string  // HOST=DEVICE, or devices in the order of the hosts; empty = those of this machine in order
 	Poll     bool      // spin on the completion queues instead of sleeping until an event
+	Huge     bool      // register memory of huge pages where the host has any
 	Optional bool      // switch on the optional counters of the devices
 	DryRun   bool      // print what would change the host, and change and run nothing
 	Version  string    // of the program
@@ -127,6 +128,7 @@ func prepareAt(s *scenarios.Spec, o Options, at map[string]string, r *remote) (w
 				w.ends[d] = nil
 				return w, err
 			}
+			w.ends[d].huge = o.Huge
 		}
 	}
 	for _, h := range traffic.Hosts {

@@ -25,6 +25,7 @@ type endpoint struct {
 	gid   verbs.GID
 	index int // of the GID
 	mtu   verbs.MTU
+	huge  bool             // its memory is of huge pages where there are any
 	conns map[uint32]*conn // by queue pair number
 	wc    []verbs.WorkCompletion
 }
