@@ -155,7 +155,8 @@ func (s *Switch) sampleGroup(p *swPort, k *class, at sim.Time, width sim.Duratio
 	}
 }
 
-// ResetStat begins the measured interval: counters start from zero.
+// ResetStat begins the measured interval: counters start from zero. What the
+// bins of series began with may wrap below it, and their differences do not.
 func (s *Switch) ResetStat(now sim.Time) {
 	s.start = now
 	s.mmu.max = s.mmu.total
@@ -164,8 +165,13 @@ func (s *Switch) ResetStat(now sim.Time) {
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
+		p.binBytes -= p.txBytes // bins go on across the reset
+		for c, k := range p.class {
+			if k != nil {
+				k.binPause -= p.PausedTime(c, now)
+			}
+		}
 		p.ResetStat(now)
-		p.binBytes = 0
 		if p.dog != nil {
 			p.dog.reset(now)
 		}
@@ -173,10 +179,10 @@ func (s *Switch) ResetStat(now sim.Time) {
 			if k == nil {
 				continue
 			}
-			k.binPause = 0
 			q, g := &k.EgressQueue, &k.PriorityGroup
 			q.level.reset(now)
-			q.Eligible, q.Marked, q.binMarked = 0, 0, 0
+			q.binMarked -= q.Marked
+			q.Eligible, q.Marked = 0, 0
 			g.level.reset(now)
 			g.max, g.maxHead = g.Ingress, g.Headroom
 			g.closestUse, g.closestLimit, g.leastLimit = 0, 0, 0

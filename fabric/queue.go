@@ -84,9 +84,12 @@ func (f *followed) quantile(q float64, span sim.Duration) int64 {
 	return min(f.held.Exceeded(sim.Duration(float64(span)*(1-q))), f.max)
 }
 
+// reset begins a new measurement; a bin of the series goes on across it.
 func (l *level) reset(now sim.Time) {
-	l.at, l.integral, l.max = now, 0, l.value
-	l.binIntegral = 0
+	l.set(l.value, now)
+	l.at = now
+	l.binIntegral -= l.integral
+	l.integral, l.max = 0, l.value
 }
 
 func (f *followed) reset(now sim.Time) {

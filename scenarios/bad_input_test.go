@@ -22,7 +22,7 @@ func TestMistakesThatShowWhenARunIsBuilt(t *testing.T) {
 		{"topology: star\nswitch:\n  buffer: {size: 300KB}\ntraffic: [incast]\n", "s.yaml:3:18: switch.buffer.size: "},
 		{"topology: star\ntraffic:\n  - incast: {receiver: h99}\n", `s.yaml:3:24: traffic.0.incast.receiver: unknown host "h99": `},
 		{"topology: star\ntraffic:\n  - incast: {repeat: forever}\n", "s.yaml:3:22: traffic.0.incast.repeat: forever needs an end"},
-		{"topology: star\ntraffic:\n  - flows: {list: [{from: h0, to: h77, size: 1KB}]}\n", "s.yaml:3:13: traffic.0.flows.list: flow 1: unknown host"},
+		{"topology: star\ntraffic:\n  - flows: {list: [{from: h0, to: h77, size: 1KB}]}\n", "s.yaml:3:20: traffic.0.flows.list.0: unknown host"},
 		{"topology: star\ntraffic:\n  - poisson: {cdf_file: nowhere.txt}\n", "s.yaml:3:25: traffic.0.poisson.cdf_file: "},
 	} {
 		s := parsed(t, c.text)

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"rdmasim/fabric"
@@ -58,7 +57,7 @@ func FindBottleneck(s *Spec) (*Bottleneck, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	plans, err := w.plan(func(name string) ([]byte, error) { return ReadBounded(filepath.Join(s.Dir, name)) })
+	plans, err := w.plan(s.readBeside)
 	if err != nil {
 		return nil, &InputError{err}
 	}

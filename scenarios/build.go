@@ -8,6 +8,7 @@ import (
 	"rdmasim/fabric"
 	"rdmasim/fabric/packet"
 	"rdmasim/fabric/topology"
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios/fault"
 	"rdmasim/scenarios/hpcc"
 	"rdmasim/sim"
@@ -346,7 +347,7 @@ func (w *world) addSwitch(i int) error {
 		}
 	} else if pool := c.Pool(); pool <= 0 {
 		return fmt.Errorf("switch.buffer.size: %s of switch %s: headroom and reserves of its %d ports need %s: want a larger buffer, less headroom or fewer lossless priorities",
-			sp.Buffer.Size, node.Name, len(ports), sp.Buffer.Size-sim.Bytes(pool))
+			sp.Buffer.Size, node.Name, len(ports), metric.Format(float64(sp.Buffer.Size-sim.Bytes(pool)), metric.Bytes))
 	}
 	w.switches[i] = fabric.NewSwitch(w.engine, c, node.Pod)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rdmasim/fabric"
+	"rdmasim/reports/metric"
 	"rdmasim/sim"
 )
 
@@ -81,7 +82,7 @@ func (w *world) addMMU(node int, sp *SwitchSpec, c *fabric.SwitchConfig) error {
 		m.Pools[0].Size = sharedBytes(c)
 		if m.Pools[0].Size <= 0 {
 			return fmt.Errorf("switch.buffer.size: %s of switch %s: headroom and reserves of its %d ports need %s: want a larger buffer, less headroom or fewer lossless priorities",
-				b.Size, c.Name, len(c.Ports), b.Size-sim.Bytes(m.Pools[0].Size))
+				b.Size, c.Name, len(c.Ports), metric.Format(float64(b.Size-sim.Bytes(m.Pools[0].Size)), metric.Bytes))
 		}
 	}
 	return nil

@@ -208,6 +208,6 @@ func checkDiagnosis(t testing.TB, name string, run *trace.Run) {
 	}
 	var text strings.Builder
 	require.NoError(t, metric.Why(&text, run))
-	require.NoError(t, metric.WhyFlow(&text, run, 0))
+	require.NoError(t, metric.WhyFlow(&text, run, nil))
 	require.NotContains(t, text.String(), "%!")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -143,7 +142,7 @@ func (s *Spec) prepare() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, w.attach(func(name string) ([]byte, error) { return ReadBounded(filepath.Join(s.Dir, name)) })
+	return w, w.attach(s.readBeside)
 }
 
 // What the parts of a fabric take in memory at the least.

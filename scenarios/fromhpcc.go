@@ -136,9 +136,13 @@ func hpccMarking(sw *SwitchSpec, c *hpcc.Case) {
 		return
 	}
 	for _, e := range c.Config.ECN {
+		curve := ECNSpec{Kmin: e.Kmin, Kmax: e.Kmax, Pmax: sim.Ratio(e.Pmax), MarkAt: "dequeue", Above: "mark_all"}
+		if e.Pmax == 0 { // nothing is marked up to Kmax, and everything beyond
+			curve.Kmin, curve.Pmax = e.Kmax, 1
+		}
 		m := map[int]ECNSpec{}
 		for k := 1; k < 8; k++ {
-			m[k] = ECNSpec{Kmin: e.Kmin, Kmax: e.Kmax, Pmax: sim.Ratio(e.Pmax), MarkAt: "dequeue", Above: "mark_all"}
+			m[k] = curve
 		}
 		sw.ECNByRate = append(sw.ECNByRate, ECNRateSpec{Rate: e.Rate, ECN: m})
 	}

@@ -132,6 +132,15 @@ const maxForeign = 1 << 30
 // ReadBounded reads a file of another format, of at most 1 GiB.
 func ReadBounded(name string) ([]byte, error) { return readRegular(name, maxForeign) }
 
+// readBeside reads a file that a scenario names: beside the scenario, or anywhere
+// by its absolute path.
+func (s *Spec) readBeside(name string) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		return readRegular(filepath.Join(s.Dir, name), maxForeign)
+	}
+	return readRegular(name, maxForeign)
+}
+
 // readRegular reads a file of at most that many bytes. Devices and pipes, which
 // may have no end or never begin, are refused unopened.
 func readRegular(name string, most int64) ([]byte, error) {

@@ -209,22 +209,19 @@ func (s *Spec) Locate(path string, err error) error {
 	if e, ok := err.(*Error); ok {
 		return e
 	}
-	text := oneLine(err.Error())
-	for {
+	text, value := oneLine(err.Error()), ""
+	for value == "" {
 		head, rest, ok := strings.Cut(text, ": ")
 		if !ok {
 			break
 		}
-		deeper, value := s.descend(path, head)
+		deeper, given := s.descend(path, head)
 		if deeper == "" {
 			break
 		}
-		path, text = deeper, value+rest
-		if value != "" {
-			break
-		}
+		path, text, value = deeper, rest, given
 	}
-	return s.errorAt(path, "", "%s", text)
+	return s.errorAt(path, value, "%s", text)
 }
 
 // at is Locate.
@@ -232,7 +229,7 @@ func (s *Spec) at(path string, err error) error { return s.Locate(path, err) }
 
 // descend reads what stands before a colon in an error: "receiver",
 // "links[1] (h0 - sw0)", "topology star", or a key and its value, "g 2", the
-// last of which is returned as "2: ".
+// last of which is returned too.
 func (s *Spec) descend(path, head string) (deeper, value string) {
 	key, _, _ := strings.Cut(head, " (")
 	key = strings.ReplaceAll(strings.ReplaceAll(key, "[", "."), "]", "")
@@ -248,7 +245,7 @@ func (s *Spec) descend(path, head string) (deeper, value string) {
 	case len(words) == 2 && words[0] == at:
 		return s.below(path, words[1]), ""
 	case len(words) == 2:
-		return s.below(path, words[0]), words[1] + ": "
+		return s.below(path, words[0]), words[1]
 	}
 	return "", ""
 }

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"rdmasim/fabric/topology"
 	"rdmasim/scenarios/fault"
@@ -34,7 +33,7 @@ func PlanTraffic(s *Spec) (*Traffic, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	plans, err := w.plan(func(name string) ([]byte, error) { return ReadBounded(filepath.Join(s.Dir, name)) })
+	plans, err := w.plan(s.readBeside)
 	if err != nil {
 		return nil, &InputError{err}
 	}

@@ -139,7 +139,7 @@ traffic:
 		{"traffic.0", `incast: receiver: unknown host "h9": there are h0`, `s.yaml:5:24: traffic.0.incast.receiver: unknown host "h9": there are h0`},
 		{"traffic.0", "incast: senders: 9 hosts: want 1..1", "s.yaml:5:5: traffic.0.incast.senders: 9 hosts: want 1..1"},
 		{"traffic.1", "ping_mesh: needs at least 2 hosts, and the fabric has 1", "s.yaml:6:5: traffic.1.ping_mesh: needs at least 2 hosts, and the fabric has 1"},
-		{"nic.congestion", "congestion dcqcn: g 7: want 0 to 1", "s.yaml:3:27: nic.congestion.dcqcn.g: 7: want 0 to 1"},
+		{"nic.congestion", "congestion dcqcn: g 7: want 0 to 1", "s.yaml:3:27: nic.congestion.dcqcn.g: 1/16: want 0 to 1"},
 		{"nic.congestion", "congestion dcqcn: f 7: want 0 to 1", "s.yaml:3:16: nic.congestion.dcqcn.f: 7: want 0 to 1"},
 		{"topology", "the graph\nis odd", "s.yaml:1:1: topology: the graph is odd"},
 		{"", "switch.buffer.size: 1KB: too small", "s.yaml: switch.buffer.size: 1KB: too small"},

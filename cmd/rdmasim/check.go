@@ -115,7 +115,7 @@ func (a *app) checkScenario(spec *scenarios.Spec, o *checkOptions) error {
 func writeEstimate(w io.Writer, spec *scenarios.Spec, e *estimate, d *scenarios.DeadlockCheck) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "scenario\t%s\tok\n", spec.Name)
-	fmt.Fprintf(t, "fabric\t%s, %s, %s\n", plural(e.Hosts, "host"), plural(e.Switches, "switch"), plural(e.Links, "link"))
+	fmt.Fprintf(t, "fabric\t%s, %s, %s\n", metric.Counted(e.Hosts, "host"), metric.Counted(e.Switches, "switch"), metric.Counted(e.Links, "link"))
 	for _, tier := range e.Tiers {
 		fmt.Fprintf(t, "\t%s\n", tier)
 	}
@@ -157,7 +157,7 @@ func writeDeadlock(t io.Writer, d *scenarios.DeadlockCheck) {
 	for _, p := range d.Priorities {
 		for i, link := range p.Cycle {
 			if i == maxCycleLinks {
-				fmt.Fprintf(t, "\t... %s more\n", plural(len(p.Cycle)-i, "link"))
+				fmt.Fprintf(t, "\t... %s more\n", metric.Counted(len(p.Cycle)-i, "link"))
 				break
 			}
 			fmt.Fprintf(t, "\t%s\n", link)

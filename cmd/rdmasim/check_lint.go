@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rdmasim/fabric/switchconf"
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/library"
 )
@@ -70,7 +71,7 @@ func countFindings(list []switchconf.Finding) string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, plural(n, string(s)))
+			parts = append(parts, metric.Counted(n, string(s)))
 		}
 	}
 	return strings.Join(parts, ", ")

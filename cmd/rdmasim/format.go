@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"rdmasim/reports/metric"
@@ -24,6 +23,14 @@ func count(n *int64) string {
 		return "-"
 	}
 	return grouped(*n)
+}
+
+// counted is count with its noun.
+func counted(n *int64, noun string) string {
+	if n == nil {
+		return "- " + noun + "s"
+	}
+	return grouped(*n) + " " + metric.Plural(*n, noun)
 }
 
 // grouped prints a count exactly, with its thousands set apart.
@@ -46,18 +53,6 @@ func roughly(n float64) string {
 		digits = 0
 	}
 	return strconv.FormatFloat(n, 'f', digits, 64) + []string{"", "k", "M", "G", "T"}[i]
-}
-
-// plural prints a count with its noun.
-func plural(n int, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "ch"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
 }
 
 // percent prints a share.

@@ -19,7 +19,7 @@ const shownQPs = 20
 func writeCapture(w io.Writer, s *analysis.Summary, dir, page string) {
 	out := &summary{w: w}
 	f := &s.Frames
-	out.printf("%s frames, %s, in %s\n\n", grouped(int64(f.Total)), metric.Format(float64(f.Bytes), metric.Bytes), metric.Format(s.Duration, metric.Seconds))
+	out.printf("%s %s, %s, in %s\n\n", grouped(int64(f.Total)), metric.Plural(f.Total, "frame"), metric.Format(float64(f.Bytes), metric.Bytes), metric.Format(s.Duration, metric.Seconds))
 	out.row("frames", frameText(f))
 	out.row("ICRC", fmt.Sprintf("%s valid, %s invalid%s", grouped(int64(s.ICRC.Valid)), grouped(int64(s.ICRC.Invalid)), more(s.ICRC.Absent, "not captured")))
 	if len(s.Connections) > 0 {
@@ -109,7 +109,7 @@ func cnpText(s *analysis.Summary) string {
 	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%s CNPs", grouped(int64(n)))
+	text := grouped(int64(n)) + " " + metric.Plural(n, "CNP")
 	if s.CNPGaps != nil {
 		text += "; of one flow apart: " + spreadText(s.CNPGaps)
 	}
@@ -128,7 +128,7 @@ func pauseText(s *analysis.Summary) string {
 			worst, where = *p.Paused, fmt.Sprintf("%s, priority %d", p.Object, p.Priority)
 		}
 	}
-	text := fmt.Sprintf("%s XOFF, %s refreshes, %s XON seen", grouped(int64(xoff)), grouped(int64(refresh)), grouped(int64(xon)))
+	text := fmt.Sprintf("%s XOFF, %s %s, %s XON seen", grouped(int64(xoff)), grouped(int64(refresh)), metric.Plural(refresh, "refresh"), grouped(int64(xon)))
 	if where != "" {
 		text += fmt.Sprintf("; longest in all %s at %s", metric.Format(worst, metric.Seconds), where)
 	}

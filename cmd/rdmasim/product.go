@@ -10,6 +10,7 @@ import (
 	"rdmasim/scenarios"
 	"rdmasim/scenarios/validation"
 	"rdmasim/sim"
+	"rdmasim/sim/trace"
 )
 
 // product is everything that the commands ask of the packages below, one
@@ -29,7 +30,7 @@ type product struct {
 	// page draws the report of a run directory and returns the path of its page.
 	page func(dir string) (string, error)
 	// why says why a run, or one message of it, is slow.
-	why func(w io.Writer, dir string, one bool, id uint64) error
+	why func(w io.Writer, dir string, one bool, which *trace.Message) error
 	// compare draws the comparison of several runs into out and returns it as
 	// text with the path of its page.
 	compare func(dirs []string, out string, o reports.Options) (text, page string, err error)

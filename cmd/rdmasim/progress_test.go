@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"rdmasim/reports/metric"
 	"rdmasim/sim"
 )
 
@@ -19,7 +20,7 @@ type clock struct{ t time.Time }
 func (c *clock) now() time.Time { return c.t }
 
 // feed sends ten seconds of a run of 10 ms, ten updates a second, 1 M events/s.
-func feed(m *meter, c *clock, end sim.Time) {
+func feed(m *meter[progress], c *clock, end sim.Time) {
 	for i := range 100 {
 		c.t = c.t.Add(100 * time.Millisecond)
 		wall := float64(i+1) / 10
@@ -31,7 +32,7 @@ func feed(m *meter, c *clock, end sim.Time) {
 func TestProgressOnATerminal(t *testing.T) {
 	var w bytes.Buffer
 	c := &clock{time.Unix(0, 0)}
-	m := &meter{w: &w, mode: meterLine, every: time.Second, now: c.now, last: c.t}
+	m := &meter[progress]{gauge: &runGauge{}, w: &w, mode: meterLine, every: time.Second, now: c.now, last: c.t}
 	feed(m, c, sim.Time(10*sim.Millisecond))
 	text := w.String()
 	assert.NotContains(t, text, "\n", "one line, rewritten")
@@ -43,7 +44,7 @@ func TestProgressOnATerminal(t *testing.T) {
 func TestProgressWithoutAnEnd(t *testing.T) {
 	var w bytes.Buffer
 	c := &clock{time.Unix(0, 0)}
-	m := &meter{w: &w, mode: meterLine, every: time.Second, now: c.now, last: c.t}
+	m := &meter[progress]{gauge: &runGauge{}, w: &w, mode: meterLine, every: time.Second, now: c.now, last: c.t}
 	feed(m, c, sim.Never)
 	assert.Contains(t, w.String(), "\r5 ms simulated  1.0M events/s")
 	assert.NotContains(t, w.String(), "%")
@@ -53,7 +54,7 @@ func TestProgressWithoutAnEnd(t *testing.T) {
 func TestProgressAsJSON(t *testing.T) {
 	var w bytes.Buffer
 	c := &clock{time.Unix(0, 0)}
-	m := &meter{w: &w, mode: meterJSON, every: time.Second, now: c.now, last: c.t}
+	m := &meter[progress]{gauge: &runGauge{}, w: &w, mode: meterJSON, every: time.Second, now: c.now, last: c.t}
 	feed(m, c, sim.Time(10*sim.Millisecond))
 	lines := strings.Split(strings.TrimSpace(w.String()), "\n")
 	require.Len(t, lines, 11, "one per second and the last")
@@ -83,32 +84,32 @@ func TestProgressModes(t *testing.T) {
 	} {
 		a := &app{terminal: c.terminal}
 		f := &runFlags{jsonProgress: c.json, quiet: c.quiet}
-		assert.Equal(t, c.want, a.newMeter(f).mode, "%+v", c)
+		assert.Equal(t, c.want, a.newRunMeter(f).mode, "%+v", c)
 	}
 }
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
-		roughly(0):          "0",
-		roughly(999):        "999",
-		roughly(999.96e3):   "1.0M",
-		roughly(1234567):    "1.2M",
-		roughly(5e15):       "5000.0T",
-		percent(0.0337):     "3.37%",
-		percent(1):          "100%",
-		grouped(7):          "7",
-		grouped(999):        "999",
-		grouped(-1234):      "-1 234",
-		grouped(-123):       "-123",
-		grouped(1234567):    "1 234 567",
-		wallClock(9.94):     "9.9 s",
-		aboutWall(0.001):    "less than 0.1 s",
-		plural(1, "switch"): "1 switch",
-		plural(2, "switch"): "2 switches",
-		plural(0, "host"):   "0 hosts",
-		wallClock(75):       "1m15s",
-		count(nil):          "-",
-		figure(nil, "s"):    "-",
+		roughly(0):                  "0",
+		roughly(999):                "999",
+		roughly(999.96e3):           "1.0M",
+		roughly(1234567):            "1.2M",
+		roughly(5e15):               "5000.0T",
+		percent(0.0337):             "3.37%",
+		percent(1):                  "100%",
+		grouped(7):                  "7",
+		grouped(999):                "999",
+		grouped(-1234):              "-1 234",
+		grouped(-123):               "-123",
+		grouped(1234567):            "1 234 567",
+		wallClock(9.94):             "9.9 s",
+		aboutWall(0.001):            "less than 0.1 s",
+		metric.Counted(1, "switch"): "1 switch",
+		metric.Counted(2, "switch"): "2 switches",
+		metric.Counted(0, "host"):   "0 hosts",
+		wallClock(75):               "1m15s",
+		count(nil):                  "-",
+		figure(nil, "s"):            "-",
 	} {
 		assert.Equal(t, want, got)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rdmasim/scenarios"
+	"rdmasim/sim/trace"
 )
 
 // runFlags are the flags of `rdmasim run`.
@@ -132,7 +131,7 @@ const maxWorkers = 1024
 
 // simulate runs spec with progress shown and interrupts heeded.
 func (a *app) simulate(ctx context.Context, spec *scenarios.Spec, out string, f *runFlags, capture *scenarios.CaptureOptions) (*runResult, error) {
-	meter := a.newMeter(f)
+	meter := a.newRunMeter(f)
 	ctx, stop := a.interrupts(ctx, func() {
 		meter.clear()
 		fmt.Fprintln(a.stderr, "rdmasim: interrupted: keeping what was measured so far; interrupt again to stop at once")
@@ -158,23 +157,10 @@ func (a *app) simulate(ctx context.Context, spec *scenarios.Spec, out string, f 
 // the first free runs/NAME-N. A directory with something in it is refused.
 func runDirectory(out, name string) (string, error) {
 	if out != "" {
-		entries, err := os.ReadDir(out)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return out, nil
-		case err != nil:
-			return "", fmt.Errorf("--out %s: it exists and is no directory: give the name of a new one", out)
-		case len(entries) > 0:
-			return "", fmt.Errorf("--out %s: it exists and is not empty: give another name or remove it", out)
+		if err := trace.CheckNew(out); err != nil {
+			return "", fmt.Errorf("--out %w", err)
 		}
 		return out, nil
 	}
-	for n := 1; ; n++ {
-		dir := filepath.Join("runs", name+"-"+strconv.Itoa(n))
-		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-			return dir, nil
-		} else if err != nil {
-			return "", err
-		}
-	}
+	return freeDirectory("runs", name)
 }

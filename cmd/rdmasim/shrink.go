@@ -94,7 +94,7 @@ func (a *app) shrink(ctx context.Context, name string, f *shrinkFlags) error {
 	if err := writeNew(out, shrunkText(name, target, first, k, text)); err != nil {
 		return inputError(err)
 	}
-	fmt.Fprintf(a.stdout, "%s still fails in %s\n%s, %s\n", target, out, plural(k.Runs, "run"), plural(len(k.Removed), "thing")+" left out or made smaller")
+	fmt.Fprintf(a.stdout, "%s still fails in %s\n%s, %s\n", target, out, metric.Counted(k.Runs, "run"), metric.Counted(len(k.Removed), "thing")+" left out or made smaller")
 	if ctx.Err() != nil {
 		return &exitError{code: exitRun}
 	}
@@ -122,7 +122,7 @@ func (a *app) failing(ctx context.Context, spec *scenarios.Spec, f *shrinkFlags)
 	texts := spec.Expect
 	if n, err := strconv.Atoi(f.expect); err == nil {
 		if n < 0 || n >= len(texts) {
-			return "", metric.Verdict{}, inputError(fmt.Errorf("--expect %d: the scenario has %s, numbered from 0", n, plural(len(texts), "expectation")))
+			return "", metric.Verdict{}, inputError(fmt.Errorf("--expect %d: the scenario has %s, numbered from 0", n, metric.Counted(len(texts), "expectation")))
 		}
 		texts = texts[n : n+1]
 	} else if f.expect != "" {

@@ -131,8 +131,8 @@ func pfcText(p *metric.PFC) string {
 	case *p.Xoff == 0 && *p.Episodes == 0:
 		return "no pause"
 	}
-	text := fmt.Sprintf("%s XOFF, %s refreshes; %s episodes on %s ports, %s in all",
-		count(p.Xoff), count(p.Refresh), count(p.Episodes), count(p.PausedPorts), figure(p.Paused, metric.Seconds))
+	text := fmt.Sprintf("%s XOFF, %s; %s on %s, %s in all",
+		count(p.Xoff), counted(p.Refresh, "refresh"), counted(p.Episodes, "episode"), counted(p.PausedPorts, "port"), figure(p.Paused, metric.Seconds))
 	if p.MaxPaused != nil {
 		text += fmt.Sprintf("; worst %s of the time", percent(*p.MaxPaused))
 		if p.MaxWhere != "" {
@@ -140,7 +140,7 @@ func pfcText(p *metric.PFC) string {
 		}
 	}
 	if p.Storms != nil && *p.Storms > 0 {
-		text += fmt.Sprintf("; %s storms", count(p.Storms))
+		text += "; " + counted(p.Storms, "storm")
 	}
 	return text
 }
@@ -153,9 +153,9 @@ func ecnText(m *metric.Metrics) string {
 	case *e.Eligible == 0:
 		return "no packet could be marked"
 	}
-	text := fmt.Sprintf("%s of %s packets marked (%s)", count(e.Marked), count(e.Eligible), percent(float64(*e.Marked)/float64(*e.Eligible)))
+	text := fmt.Sprintf("%s of %s marked (%s)", count(e.Marked), counted(e.Eligible, "packet"), percent(float64(*e.Marked)/float64(*e.Eligible)))
 	if m.CNP.Sent != nil {
-		text += fmt.Sprintf(", %s CNPs", count(m.CNP.Sent))
+		text += ", " + counted(m.CNP.Sent, "CNP")
 	}
 	return text
 }
@@ -173,7 +173,7 @@ func dropsText(p *metric.Packets) string {
 		text = strings.TrimPrefix(text+", "+count(d.Watchdog)+" by watchdogs", "none, ")
 	}
 	if p.Retransmitted != nil && *p.Retransmitted > 0 {
-		text += fmt.Sprintf("; %s packets retransmitted", count(p.Retransmitted))
+		text += "; " + counted(p.Retransmitted, "packet") + " retransmitted"
 	}
 	return text
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios/sweep"
 )
 
@@ -174,7 +175,7 @@ func parseShard(text string) (i, n int, err error) {
 // sweepSummary says what a sweep has done.
 func (a *app) sweepSummary(r *sweep.Run, s *sweep.Summary) error {
 	if s.Results == "" {
-		fmt.Fprintf(a.stdout, "%s of shard %d of %d are done, %d of the plan are missing in %s\n", plural(s.Done+s.Before, "run"), r.Shard, r.Shards, s.Missing, r.Out)
+		fmt.Fprintf(a.stdout, "%s of shard %d of %d are done, %d of the plan are missing in %s\n", metric.Counted(s.Done+s.Before, "run"), r.Shard, r.Shards, s.Missing, r.Out)
 		return nil
 	}
 	m, err := sweep.Merge([]string{r.Out})
@@ -226,7 +227,7 @@ func (a *app) sweepMerge(dirs []string, out string, partial bool) error {
 		return inputError(err)
 	}
 	if n := len(m.Missing); n > 0 && !partial {
-		return runError(fmt.Errorf("%d of %s are missing: %s; run them with --resume, or give --partial for a table without them", n, plural(len(m.Units), "run"), m.MissingText()))
+		return runError(fmt.Errorf("%d of %s are missing: %s; run them with --resume, or give --partial for a table without them", n, metric.Counted(len(m.Units), "run"), m.MissingText()))
 	}
 	if out == "" {
 		out = filepath.Join(dirs[0], sweep.FileResults)
@@ -238,10 +239,10 @@ func (a *app) sweepMerge(dirs []string, out string, partial bool) error {
 		return runError(err)
 	}
 	if m.Twice > 0 {
-		fmt.Fprintf(a.stdout, "twice        %s, with equal results\n", plural(m.Twice, "run"))
+		fmt.Fprintf(a.stdout, "twice        %s, with equal results\n", metric.Counted(m.Twice, "run"))
 	}
 	if n := len(m.Missing); n > 0 {
-		fmt.Fprintf(a.stdout, "missing      %s: %s\n", plural(n, "run"), m.MissingText())
+		fmt.Fprintf(a.stdout, "missing      %s: %s\n", metric.Counted(n, "run"), m.MissingText())
 	}
 	fmt.Fprintf(a.stdout, "results      %s\n", out)
 	if len(m.Missing) > 0 {

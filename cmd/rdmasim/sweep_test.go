@@ -103,7 +103,7 @@ func TestSweepBadInput(t *testing.T) {
 		{[]string{"plans/p.yaml", "--resume"}, "--resume needs --out"},
 		{[]string{"plans/p.yaml", "--jobs", "-1"}, "--jobs -1"},
 		{[]string{"plans/p.yaml", "--timeout", "-1s"}, "--timeout -1s"},
-		{[]string{"plans/p.yaml", "--out", "plans"}, "not the directory of a sweep"},
+		{[]string{"plans/p.yaml", "--out", "plans"}, "no directory of a sweep"},
 		{[]string{"merge"}, "DIR is missing"},
 		{[]string{"merge", "plans"}, "not the directory of a sweep"},
 		{[]string{"emit", "slurm"}, "PLAN is missing"},
@@ -146,7 +146,7 @@ func TestSweepInterrupt(t *testing.T) {
 func TestSweepProgress(t *testing.T) {
 	var w bytes.Buffer
 	c := &clock{time.Unix(0, 0)}
-	m := &sweepMeter{w: &w, mode: meterLine, every: time.Second, now: c.now}
+	m := &meter[sweep.Progress]{gauge: sweepGauge{}, w: &w, mode: meterLine, every: time.Second, now: c.now}
 	for i := range 5 {
 		c.t = c.t.Add(time.Second)
 		m.update(sweep.Progress{Done: 10 * i, Total: 100, Wall: float64(i), ETA: []float64{-1, 9, 8, 7, 6}[i]})
@@ -158,7 +158,7 @@ func TestSweepProgress(t *testing.T) {
 	assert.NotContains(t, w.String(), "\n")
 
 	w.Reset()
-	m = &sweepMeter{w: &w, mode: meterJSON, every: time.Second, now: c.now}
+	m = &meter[sweep.Progress]{gauge: sweepGauge{}, w: &w, mode: meterJSON, every: time.Second, now: c.now}
 	m.update(sweep.Progress{Done: 1, Total: 3, Wall: 2, ETA: 4})
 	m.finish()
 	assert.Equal(t, `{"runs":1,"of":3,"invalid":0,"wall_s":2,"eta_s":4,"done":false}`+"\n"+`{"runs":1,"of":3,"invalid":0,"wall_s":2,"eta_s":4,"done":true}`+"\n", w.String())

@@ -1,65 +1,23 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
-	"sync"
-	"time"
 
+	"rdmasim/reports/metric"
 	"rdmasim/scenarios/sweep"
 )
 
-// sweepMeter shows the progress of a sweep: on a terminal one line that is
-// rewritten, or one JSON object per second when asked, else nothing.
-type sweepMeter struct {
-	mu    sync.Mutex
-	w     io.Writer
-	mode  meterMode
-	every time.Duration
-	now   func() time.Time
+// sweepGauge reads the progress of a sweep.
+type sweepGauge struct{}
 
-	last   time.Time
-	latest sweep.Progress
-	any    bool
-	width  int // of the line on the terminal
+func (a *app) newSweepMeter(f *sweepFlags) *meter[sweep.Progress] {
+	return newMeter(a, f.json, f.quiet, gauge[sweep.Progress](sweepGauge{}))
 }
 
-func (a *app) newSweepMeter(f *sweepFlags) *sweepMeter {
-	m := &sweepMeter{w: a.stderr, now: time.Now}
-	switch {
-	case f.json:
-		m.mode, m.every = meterJSON, time.Second
-	case f.quiet || !a.terminal:
-	default:
-		m.mode, m.every = meterLine, 100*time.Millisecond
-	}
-	return m
-}
+func (sweepGauge) measure(sweep.Progress) {}
 
-// update is called by the sweep as often as it likes.
-func (m *sweepMeter) update(p sweep.Progress) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.latest, m.any = p, true
-	now := m.now()
-	if m.mode == meterOff || now.Sub(m.last) < m.every {
-		return
-	}
-	m.last = now
-	if m.mode == meterJSON {
-		m.object(false)
-		return
-	}
-	text := sweepLine(p)
-	fmt.Fprintf(m.w, "\r%s%s", text, strings.Repeat(" ", max(m.width-len(text), 0)))
-	m.width = len(text)
-}
-
-// sweepLine is the line of a terminal.
-func sweepLine(p sweep.Progress) string {
-	text := fmt.Sprintf("%d of %s  %3.0f%%", p.Done, plural(p.Total, "run"), 100*float64(p.Done)/float64(max(p.Total, 1)))
+func (sweepGauge) line(p sweep.Progress) string {
+	text := fmt.Sprintf("%d of %s  %3.0f%%", p.Done, metric.Counted(p.Total, "run"), 100*float64(p.Done)/float64(max(p.Total, 1)))
 	if p.Invalid > 0 {
 		text += fmt.Sprintf("  %d invalid", p.Invalid)
 	}
@@ -72,7 +30,7 @@ func sweepLine(p sweep.Progress) string {
 	return text
 }
 
-// sweepObject is one line of --json-progress. Null means not known.
+// sweepObject is one line of --json-progress of a sweep.
 type sweepObject struct {
 	Runs    int      `json:"runs"`
 	Of      int      `json:"of"`
@@ -82,36 +40,10 @@ type sweepObject struct {
 	Done    bool     `json:"done"`
 }
 
-func (m *sweepMeter) object(done bool) {
-	o := sweepObject{Runs: m.latest.Done, Of: m.latest.Total, Invalid: m.latest.Invalid, WallS: m.latest.Wall, Done: done}
-	if m.latest.ETA >= 0 {
-		o.EtaS = &m.latest.ETA
+func (sweepGauge) object(p sweep.Progress, done bool) any {
+	o := sweepObject{Runs: p.Done, Of: p.Total, Invalid: p.Invalid, WallS: p.Wall, Done: done}
+	if p.ETA >= 0 {
+		o.EtaS = &p.ETA
 	}
-	if line, err := json.Marshal(o); err == nil {
-		fmt.Fprintf(m.w, "%s\n", line)
-	}
-}
-
-// clear removes the line from the terminal.
-func (m *sweepMeter) clear() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.erase()
-}
-
-func (m *sweepMeter) erase() {
-	if m.width > 0 {
-		fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.width))
-		m.width = 0
-	}
-}
-
-// finish ends the display; with JSON the last object says done.
-func (m *sweepMeter) finish() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.erase()
-	if m.mode == meterJSON && m.any {
-		m.object(true)
-	}
+	return o
 }

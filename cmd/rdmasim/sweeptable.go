@@ -35,7 +35,7 @@ func (a *app) sweepTable(m *sweep.Merged) error {
 		}
 	}
 	seeds := len(m.Plan.Seeds.List)
-	fmt.Fprintf(a.stdout, "%s of %s with %s each: %d ok", plural(len(m.Units)-len(m.Missing), "run"), plural(len(m.Points), "point"), plural(seeds, "seed"), count[sweep.OK])
+	fmt.Fprintf(a.stdout, "%s of %s with %s each: %d ok", metric.Counted(len(m.Units)-len(m.Missing), "run"), metric.Counted(len(m.Points), "point"), metric.Counted(seeds, "seed"), count[sweep.OK])
 	for _, s := range []sweep.Status{sweep.Invalid, sweep.Partial} {
 		if count[s] > 0 {
 			fmt.Fprintf(a.stdout, ", %d %s", count[s], s)
@@ -60,7 +60,7 @@ func (a *app) sweepTable(m *sweep.Merged) error {
 		return err
 	}
 	if n := len(list) - mostTablePoints; n > 0 {
-		fmt.Fprintf(a.stdout, "... and %s more\n", plural(n, "point"))
+		fmt.Fprintf(a.stdout, "... and %s more\n", metric.Counted(n, "point"))
 	}
 	_, err := fmt.Fprintln(a.stdout)
 	return err

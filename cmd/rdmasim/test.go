@@ -331,7 +331,7 @@ func (a *app) testTable(list []*tested) error {
 		case len(t.without) > 0:
 			first = "an expectation fails, as it should"
 		default:
-			first = plural(len(t.Expect), "expectation") + " hold"
+			first = metric.Counted(len(t.Expect), "expectation") + " hold"
 			if len(t.Expect) == 1 {
 				first = "1 expectation holds"
 			}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -104,7 +101,7 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 		o.Seed = &f.seed
 	}
 	if o.Out == "" {
-		if o.Out, err = freeTune(t.Name); err != nil {
+		if o.Out, err = freeDirectory("tunes", t.Name); err != nil {
 			return inputError(err)
 		}
 	}
@@ -116,7 +113,7 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 	})
 	defer stop()
 	r, err := t.Run(ctx, o)
-	meter.clear()
+	meter.finish()
 	if input := new(tune.InputError); errors.As(err, &input) {
 		return inputError(err)
 	}
@@ -136,66 +133,4 @@ func (f *tuneFlags) command(file string) string {
 		text += " --seed " + strconv.FormatUint(f.seed, 10)
 	}
 	return text
-}
-
-// freeTune returns the first free tunes/NAME-N.
-func freeTune(name string) (string, error) {
-	for n := 1; ; n++ {
-		dir := filepath.Join("tunes", name+"-"+strconv.Itoa(n))
-		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-			return dir, nil
-		} else if err != nil {
-			return "", err
-		}
-	}
-}
-
-// tuneMeter shows how far a search is.
-type tuneMeter struct {
-	a     *app
-	mode  meterMode
-	last  time.Time
-	width int
-}
-
-func (a *app) newTuneMeter(f *tuneFlags) *tuneMeter {
-	m := &tuneMeter{a: a, last: time.Now()}
-	switch {
-	case f.jsonProgress:
-		m.mode = meterJSON
-	case !f.quiet && a.terminal:
-		m.mode = meterLine
-	}
-	return m
-}
-
-// update shows progress once a second at most; it is called by one goroutine.
-func (m *tuneMeter) update(p tune.Progress) {
-	if m.mode == meterOff || time.Since(m.last) < time.Second {
-		return
-	}
-	m.last = time.Now()
-	left, known := p.Left()
-	if m.mode == meterJSON {
-		eta := "null"
-		if known {
-			eta = strconv.FormatFloat(left.Seconds(), 'f', 1, 64)
-		}
-		fmt.Fprintf(m.a.stderr, "{\"stage\":%q,\"runs\":%d,\"of\":%d,\"wall_s\":%.1f,\"eta_s\":%s}\n", p.Stage, p.Runs, p.Of, p.Elapsed.Seconds(), eta)
-		return
-	}
-	text := fmt.Sprintf("%s: %d runs", p.Stage, p.Runs)
-	if known {
-		text = fmt.Sprintf("%s: %d of at most %d runs  %s left", p.Stage, p.Runs, p.Of, wallClock(left.Seconds()))
-	}
-	fmt.Fprintf(m.a.stderr, "\r%-*s", m.width, text)
-	m.width = len(text)
-}
-
-// clear removes the line from the terminal.
-func (m *tuneMeter) clear() {
-	if m.width > 0 {
-		fmt.Fprintf(m.a.stderr, "\r%*s\r", m.width, "")
-		m.width = 0
-	}
 }

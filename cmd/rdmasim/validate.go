@@ -14,6 +14,7 @@ import (
 
 	drawing "rdmasim/reports/figure"
 	"rdmasim/scenarios/validation"
+	"rdmasim/sim/trace"
 )
 
 // validateFlags are the flags of `rdmasim validate`.
@@ -141,8 +142,8 @@ func (f *validateFlags) check() error {
 	if f.out == "" {
 		return nil
 	}
-	if left, err := os.ReadDir(f.out); err == nil && len(left) > 0 {
-		return fmt.Errorf("--out %s: has something in it: want a new directory", f.out)
+	if err := trace.CheckNew(f.out); err != nil {
+		return fmt.Errorf("--out %w", err)
 	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return fmt.Errorf("--out: %w: want a new directory", err)

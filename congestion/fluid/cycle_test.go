@@ -122,7 +122,7 @@ func TestNegativeMarginSwings(t *testing.T) {
 // What the model does not have is said, with its reason.
 func TestCycleRefuses(t *testing.T) {
 	for want, edit := range map[string]func(m *fluid.Cycle){
-		"not above the least rate":   func(m *fluid.Cycle) { m.Least = 50 * sim.Gbps },
+		"is not above the least rate":   func(m *fluid.Cycle) { m.Least = 50 * sim.Gbps },
 		"above the line rate":        func(m *fluid.Cycle) { m.Flows = 1 },
 		"alpha_timer 1us is shorter": func(m *fluid.Cycle) { m.PerWindow = false },
 		"nothing increases":          func(m *fluid.Cycle) { m.RAI, m.Hyper = 0, nil },

@@ -134,6 +134,8 @@ func (q *HeadroomQuery) check(m *headroomModel) error {
 		return fmt.Errorf("unknown headroom rule %q: want %s or %s", q.Rule, StaticHeadroom, DynamicHeadroom)
 	case q.Speed <= 0:
 		return fmt.Errorf("speed %v: want one of %s", q.Speed, m.speedList())
+	case !m.hasSpeed(q.Speed) && m.table:
+		return fmt.Errorf("speed %v: no row of %s (%s) is published for it: want one of %s, or the ASIC generic", q.Speed, m.name, m.doc, m.speedList())
 	case !m.hasSpeed(q.Speed):
 		return fmt.Errorf("speed %v: %s (%s) has no such ports: want one of %s", q.Speed, m.name, m.doc, m.speedList())
 	case q.Cable < 0 || q.Cable > maxHeadroomCable:

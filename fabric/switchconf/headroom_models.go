@@ -87,6 +87,9 @@ func lookupHeadroom(name string) (*headroomModel, error) {
 		}
 		names[i] = m.name
 	}
+	if a := LookupASIC(name); a != nil {
+		return nil, fmt.Errorf("ASIC %s (%s): its vendor publishes neither a table of headroom nor a formula: want generic, or one of %s", a.Name, a.Doc, strings.Join(names, ", "))
+	}
 	return nil, fmt.Errorf("unknown ASIC %q: %swant one of %s", name, nearName(name, names), strings.Join(names, ", "))
 }
 

@@ -180,19 +180,21 @@ func TestHeadroomErrors(t *testing.T) {
 	bad := sim.Ratio(1.5)
 	ok := HeadroomQuery{ASIC: "spc4", Speed: 400 * sim.Gbps, Cable: 40 * sim.Metre}
 	for want, change := range map[string]func(*HeadroomQuery){
-		`unknown ASIC "spc9": did you mean spc`:      func(q *HeadroomQuery) { q.ASIC = "spc9" },
-		"speed 30Gbps: spc4 (NVIDIA Spectrum-4) has": func(q *HeadroomQuery) { q.Speed = 30 * sim.Gbps },
-		"speed 0bps: want one of":                    func(q *HeadroomQuery) { q.Speed = 0 },
-		"cable -1mm: want 0m to 120km":               func(q *HeadroomQuery) { q.Cable = -1 },
-		"cable 121km: want":                          func(q *HeadroomQuery) { q.Cable = 121 * sim.Kilometre },
-		"mtu 63: want 64 to 16384":                   func(q *HeadroomQuery) { q.MTU = 63 },
-		"lossless mtu 20000: want":                   func(q *HeadroomQuery) { q.LosslessMTU = 20000 },
-		"share of small packets 1.5":                 func(q *HeadroomQuery) { q.SmallPackets = &bad },
-		"3 lanes: want":                              func(q *HeadroomQuery) { q.Lanes = 3 },
-		"gearbox delay -1ps":                         func(q *HeadroomQuery) { q.Gearbox = -1 },
-		"response of the peer, -1 bytes":             func(q *HeadroomQuery) { q.Peer = -1 },
-		`unknown headroom rule "x"`:                  func(q *HeadroomQuery) { q.Rule = "x" },
-		"no formula that lanes could go into":        func(q *HeadroomQuery) { q.ASIC, q.Lanes = "th5", 4 },
+		`unknown ASIC "spc9": did you mean spc`:                        func(q *HeadroomQuery) { q.ASIC = "spc9" },
+		"speed 30Gbps: spc4 (NVIDIA Spectrum-4) has":                   func(q *HeadroomQuery) { q.Speed = 30 * sim.Gbps },
+		"speed 25Gbps: no row of td3 (Broadcom Trident3) is published": func(q *HeadroomQuery) { q.ASIC, q.Speed = "td3", 25*sim.Gbps },
+		"ASIC s1 (Cisco Silicon One): its vendor publishes neither":    func(q *HeadroomQuery) { q.ASIC = "s1" },
+		"speed 0bps: want one of":                                      func(q *HeadroomQuery) { q.Speed = 0 },
+		"cable -1mm: want 0m to 120km":                                 func(q *HeadroomQuery) { q.Cable = -1 },
+		"cable 121km: want":                                            func(q *HeadroomQuery) { q.Cable = 121 * sim.Kilometre },
+		"mtu 63: want 64 to 16384":                                     func(q *HeadroomQuery) { q.MTU = 63 },
+		"lossless mtu 20000: want":                                     func(q *HeadroomQuery) { q.LosslessMTU = 20000 },
+		"share of small packets 1.5":                                   func(q *HeadroomQuery) { q.SmallPackets = &bad },
+		"3 lanes: want":                                                func(q *HeadroomQuery) { q.Lanes = 3 },
+		"gearbox delay -1ps":                                           func(q *HeadroomQuery) { q.Gearbox = -1 },
+		"response of the peer, -1 bytes":                               func(q *HeadroomQuery) { q.Peer = -1 },
+		`unknown headroom rule "x"`:                                    func(q *HeadroomQuery) { q.Rule = "x" },
+		"no formula that lanes could go into":                          func(q *HeadroomQuery) { q.ASIC, q.Lanes = "th5", 4 },
 	} {
 		q := ok
 		change(&q)

@@ -102,7 +102,7 @@ func TestWriteCustomBuildsTheSameGraph(t *testing.T) {
 		g := randomGraph(r)
 		for i := range g.Links {
 			l := &g.Links[i]
-			l.Loss, l.AName, l.BName = 0.25, fmt.Sprint("swp", i), "Ethernet1/1"
+			l.Loss, l.AName, l.BName = 0.25, fmt.Sprint("swp", i), fmt.Sprint("Ethernet1/", i)
 			switch {
 			case l.LAG != "": // one rate
 			case i%3 == 0:

@@ -91,11 +91,17 @@ var _ = sim.Register(Topologies, "custom", "any graph: named nodes and links, mi
 	}, nil, custom)
 
 func custom(p CustomParams) (*Graph, error) {
+	if len(p.Nodes) == 0 {
+		return in("custom", fmt.Errorf("nodes: want at least one"))
+	}
 	b := NewBuilder(cmp.Or(p.Name, "custom"))
 	if len(p.Nodes) > MaxNodes || len(p.Links)+len(p.Breakouts) > MaxLinks {
 		return in("custom", checkSize(len(p.Nodes), len(p.Links)+len(p.Breakouts)))
 	}
 	for i, n := range p.Nodes {
+		if err := p.checkNode(b, n); err != nil {
+			return in("custom", fmt.Errorf("nodes[%d] (%s): %w", i, n.Name, err))
+		}
 		switch n.Kind {
 		case "host":
 			if n.Tier != 0 {
@@ -121,13 +127,57 @@ func custom(p CustomParams) (*Graph, error) {
 			return in("custom", fmt.Errorf("breakouts[%d] (%s %s): %w", i, s.Node, s.Port, err))
 		}
 	}
+	if err := onePortEach(&b.g); err != nil {
+		return in("custom", err)
+	}
 	return b.Graph()
+}
+
+// onePortEach says which named port of a node has two links, or nil.
+func onePortEach(g *Graph) error {
+	type port struct {
+		node int
+		name string
+	}
+	used := map[port]int{}
+	for i := range g.Links {
+		l := &g.Links[i]
+		for _, e := range []struct {
+			key string
+			port
+		}{{"a_port", port{l.A, l.AName}}, {"b_port", port{l.B, l.BName}}} {
+			if e.name == "" {
+				continue
+			}
+			if j, ok := used[e.port]; ok {
+				return fmt.Errorf("links[%d] (%s): %s: port %s of %s has a link already, %s", i, g.LinkName(i), e.key, e.name, g.Nodes[e.node].Name, g.LinkName(j))
+			}
+			used[e.port] = i
+		}
+	}
+	return nil
+}
+
+// checkNode says why a node cannot be the next one, or nil.
+func (p CustomParams) checkNode(b *Builder, n CustomNode) error {
+	if err := checkName(n.Name); err != nil {
+		return fmt.Errorf("name: %w", err)
+	}
+	if _, ok := b.Node(n.Name); ok {
+		return fmt.Errorf("name: two nodes have the name %q: names must be unique", n.Name)
+	}
+	return nil
 }
 
 func (p CustomParams) addLink(b *Builder, l CustomLink) error {
 	x, y, err := p.ends(b, "a", l.A, "b", l.B)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case x == y:
+		return fmt.Errorf("b: %s is joined with itself", l.B)
+	case l.Loss > 1:
+		return fmt.Errorf("loss %v: want a probability from 0 to 1", l.Loss)
 	}
 	w, err := p.wire(l.Rate, l.Delay, l.Cable)
 	if err != nil {

@@ -57,7 +57,11 @@ func (t TierLoad) Ratio() float64 {
 
 // String prints the tier in one line.
 func (t TierLoad) String() string {
-	s := fmt.Sprintf("tier %d: %d switches, %v from below", t.Tier, t.Switches, t.Down)
+	noun := "switches"
+	if t.Switches == 1 {
+		noun = "switch"
+	}
+	s := fmt.Sprintf("tier %d: %d %s, %v from below", t.Tier, t.Switches, noun, t.Down)
 	if t.Up == 0 {
 		return s + ", no uplinks"
 	}

@@ -151,30 +151,49 @@ func halo(c draw.Canvas, sty text.Style, at vg.Point, s string) {
 	c.FillPolygon(tonePaper.color(), rect(at.X+r.Min.X-2, at.Y+r.Min.Y, at.X+r.Max.X+2, at.Y+r.Max.Y))
 }
 
-// moment is a vertical line at a time with its name at the top.
+// moment is a time with a name.
 type moment struct {
 	x    float64
 	name string
+}
+
+// moments are vertical lines with their names at the top, in as many rows as
+// keep the names apart.
+type moments struct {
+	list []moment // in order of time
+	row  int      // the first one: others have names above
 	sty  draw.LineStyle
 }
 
-func (m moment) Plot(c draw.Canvas, p *plot.Plot) {
+func (ms moments) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, _ := p.Transforms(&c)
-	if m.x < p.X.Min || m.x > p.X.Max {
-		return
-	}
-	x := tx(m.x)
-	c.StrokeLine2(m.sty, x, c.Min.Y, x, c.Max.Y)
-	if m.name == "" {
-		return
-	}
 	sty := textOf(toneWarn, sizeTick-1, false)
 	sty.YAlign = text.YTop
-	at := vg.Point{X: x + 3, Y: c.Max.Y - 2}
-	if x+3+textWidth(sty, m.name) > c.Max.X {
-		sty.XAlign, at.X = text.XRight, x-3
+	var ends []vg.Length // of the last name in each row
+	for _, m := range ms.list {
+		if m.x < p.X.Min || m.x > p.X.Max {
+			continue
+		}
+		x := tx(m.x)
+		c.StrokeLine2(ms.sty, x, c.Min.Y, x, c.Max.Y)
+		if m.name == "" {
+			continue
+		}
+		width := textWidth(sty, m.name)
+		left := x + 3
+		if left+width > c.Max.X {
+			left = x - 3 - width
+		}
+		row := 0
+		for row < len(ends) && ends[row] > left {
+			row++
+		}
+		if row == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[row] = left + width + 4
+		c.FillText(sty, vg.Point{X: left, Y: c.Max.Y - 2 - vg.Length(ms.row+row)*spanRow}, m.name)
 	}
-	c.FillText(sty, at, m.name)
 }
 
 // dots marks points, with text beside them where given.

@@ -26,7 +26,11 @@ func reaction(r *Run) Figure {
 		r.addMoments(p.Plot)
 		f.Panels = append(f.Panels, p)
 		f.Table = seriesTable(b.all(), "queue pair, most slowed first", Bitrate)
-		captions = append(captions, fmt.Sprintf("most slowed down is %s, to %s on average from %s", b.named[0].Object, Bitrate(b.named[0].since()), Bitrate(b.named[0].Peak)))
+		if b.named[0].since() >= float64(b.named[0].Peak)*0.9999 {
+			captions = append(captions, "no queue pair was slowed down")
+		} else {
+			captions = append(captions, fmt.Sprintf("most slowed down is %s, to %s on average from %s", b.named[0].Object, Bitrate(b.named[0].since()), Bitrate(b.named[0].Peak)))
+		}
 	}
 	if len(alphas) > 0 {
 		p := r.timePanel(150)

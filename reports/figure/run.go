@@ -84,6 +84,7 @@ func load(base *trace.Run, m *metric.Metrics) (*Run, error) {
 		set.add(p)
 	}
 	r.Clock, r.Series = set.clock, set.finish()
+	r.addReads()
 	if err := r.loadFlows(); err != nil {
 		return nil, err
 	}

@@ -40,12 +40,17 @@ func (r *Run) addMoments(p *plot.Plot) {
 	if len(list) > most {
 		return
 	}
+	all := moments{sty: lineOf(toneWarn, 0.8, 1, 2)}
+	_, all.row = spans(r.Spans).rows(r.Clock.length().Seconds())
 	for _, m := range list {
 		name := m.Cause
 		if name == "" {
 			name = string(m.Kind)
 		}
-		p.Add(moment{x: m.Time.Seconds(), name: elide(name, 22), sty: lineOf(toneWarn, 0.8, 1, 2)})
+		all.list = append(all.list, moment{x: m.Time.Seconds(), name: elide(name, 22)})
+	}
+	if len(all.list) > 0 {
+		p.Add(all)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"rdmasim/reports/metric"
+	"rdmasim/sim/trace"
 )
 
 var _ = register("time_spent", "where the time of messages went, by cause", Flows, 0, timeSpent)
@@ -40,13 +41,13 @@ func timeSpent(r *Run) Figure {
 		if len(w.Evidence) > 0 {
 			evidence = w.Evidence[0]
 		}
-		f.Table.Rows = append(f.Table.Rows, []string{fmt.Sprint(w.ID), w.Src, w.Dst, Seconds(w.Elapsed), Seconds(w.Ideal), metric.CauseOf(w.Cause).String(), evidence})
+		f.Table.Rows = append(f.Table.Rows, []string{trace.MessageName(w.Src, w.ID), w.Src, w.Dst, Seconds(w.Elapsed), Seconds(w.Ideal), metric.CauseOf(w.Cause).String(), evidence})
 		if i < worstBars {
 			names = append(names, fmt.Sprintf("%s > %s, %s", w.Src, w.Dst, Seconds(w.Elapsed)))
 			rows = append(rows, w.Shares)
 		}
 	}
-	f.Table.Note = "Of each queue pair the message that lost most time; rdmasim why DIR --flow ID tells of any."
+	f.Table.Note = "Of each queue pair the message that lost most time; rdmasim why DIR --flow MESSAGE tells of any."
 	p := newPlot()
 	linear(&p.X, "share of the time", shareScale, 0, 1)
 	nominal(&p.Y, names)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"rdmasim/reports/metric"
 )
 
 // scale turns an SI value into one that people read: 0.0000125 s is 12.5 µs.
@@ -130,20 +132,13 @@ func Whole[T ~int | ~int64 | ~uint64 | ~float64](v T) string {
 
 // Count prints a number with its noun in the right number: 1 flow, 2 flows, no flows.
 func Count[T ~int | ~int64 | ~uint64 | ~float64](n T, noun string) string {
-	plural := noun + "s"
-	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey") {
-		plural = strings.TrimSuffix(noun, "y") + "ies"
-	}
-	if strings.HasSuffix(noun, "h") || strings.HasSuffix(noun, "x") {
-		plural = noun + "es"
-	}
 	switch n {
 	case 0:
-		return "no " + plural
+		return "no " + metric.Plural(n, noun)
 	case 1:
 		return "1 " + noun
 	}
-	return Whole(n) + " " + plural
+	return Whole(n) + " " + metric.Plural(n, noun)
 }
 
 // List joins words as a sentence does: a, b and c.

@@ -57,7 +57,7 @@ func (x *examiner) evidence(m *passage, c Cause, d sim.Duration) string {
 		}
 		return fmt.Sprintf("%s paused its switch because it took packets too slowly; that cost %s", m.Dst, seconds(d))
 	case CauseResend:
-		return fmt.Sprintf("%d packets were sent again, which cost %s%s", m.Retransmits, seconds(d), x.lostOn(m))
+		return fmt.Sprintf("%s sent again, which cost %s%s", were(m.Retransmits, "packet"), seconds(d), x.lostOn(m))
 	case CauseTimeout:
 		return fmt.Sprintf("no answer came until a local ACK timer ran out, which cost %s%s", seconds(d), x.lostOn(m))
 	case CauseRNR:
@@ -112,7 +112,7 @@ func (x *examiner) lostOn(m *passage) string {
 			// A drop is reported by the port at which the frame arrived.
 			for _, at := range []trace.Object{port, x.links.far[port]} {
 				if d := x.drops[at]; d.packets > 0 {
-					return fmt.Sprintf("; %d packets were dropped at %s (%s)", d.packets, at, d.why)
+					return fmt.Sprintf("; %s dropped at %s (%s)", were(d.packets, "packet"), at, d.why)
 				}
 			}
 		}

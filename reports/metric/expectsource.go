@@ -33,7 +33,7 @@ type source struct {
 // seriesUnits are the series that models write, with their units.
 var seriesUnits = map[string]string{
 	trace.SeriesQueueBytes: Bytes, trace.SeriesIngressBytes: Bytes, trace.SeriesHeadroom: Bytes, trace.SeriesThreshold: Bytes,
-	trace.SeriesThroughput: BitsPerS, trace.SeriesPaused: Ratio, trace.SeriesMarked: Count, trace.SeriesGoodput: BitsPerS,
+	trace.SeriesThroughput: BitsPerS, trace.SeriesPaused: Ratio, trace.SeriesMarked: Count, trace.SeriesGoodput: BitsPerS, trace.SeriesReadGoodput: BitsPerS,
 	trace.SeriesRate: BitsPerS, trace.SeriesAlpha: Ratio, trace.SeriesCNP: Count,
 }
 

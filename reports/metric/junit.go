@@ -3,7 +3,6 @@ package metric
 import (
 	"encoding/xml"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -59,5 +58,5 @@ func (m *Metrics) WriteJUnit(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", trace.FileExpect, err)
 	}
-	return os.WriteFile(filepath.Join(dir, trace.FileExpect), p, 0o644)
+	return trace.WriteWhole(filepath.Join(dir, trace.FileExpect), p)
 }

@@ -182,7 +182,7 @@ func (m *Metrics) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", trace.FileMetrics, err)
 	}
-	return os.WriteFile(filepath.Join(dir, trace.FileMetrics), p, 0o644)
+	return trace.WriteWhole(filepath.Join(dir, trace.FileMetrics), p)
 }
 
 // Load reads metrics.json of a run directory.

@@ -216,5 +216,5 @@ func writeJSON(dir, name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return os.WriteFile(dir+string(os.PathSeparator)+name, b, 0o644)
+	return trace.WriteWhole(dir+string(os.PathSeparator)+name, b)
 }

@@ -32,9 +32,8 @@ func Why(w io.Writer, run *trace.Run) error {
 	return out.err
 }
 
-// WhyFlow writes the same of one message, given by its id in flows.csv; 0 is the
-// one that lost most time.
-func WhyFlow(w io.Writer, run *trace.Run, id uint64) error {
+// WhyFlow writes the same of one message; nil is the one that lost most time.
+func WhyFlow(w io.Writer, run *trace.Run, which *trace.Message) error {
 	var found *FlowDiagnosis
 	f, err := trackPauses(run)
 	if err != nil {
@@ -44,8 +43,11 @@ func WhyFlow(w io.Writer, run *trace.Run, id uint64) error {
 	if err != nil {
 		return err
 	}
-	if id == 0 && len(d.Worst) > 0 {
-		id = d.Worst[0].Flow.ID
+	if which == nil {
+		if len(d.Worst) == 0 {
+			return fmt.Errorf("the run keeps account of no message")
+		}
+		which = &trace.Message{ID: d.Worst[0].Flow.ID}
 	}
 	x, err := newExaminer(run, f)
 	if err != nil {
@@ -56,7 +58,7 @@ func WhyFlow(w io.Writer, run *trace.Run, id uint64) error {
 		if err != nil {
 			return err
 		}
-		if m.ID != id || !m.delays.Measured {
+		if !which.Is(&m.Flow) || !m.delays.Measured {
 			continue
 		}
 		o := x.examine(m)
@@ -64,11 +66,11 @@ func WhyFlow(w io.Writer, run *trace.Run, id uint64) error {
 		found, way = &o, m.way
 	}
 	if found == nil {
-		return fmt.Errorf("no message %d of which the run keeps account: the first column of %s has their numbers", id, trace.FileFlows)
+		return fmt.Errorf("no message %v of which the run keeps account: %s has a line for each", which, trace.FileFlows)
 	}
 	out := &words{w: w}
 	o := found
-	out.line("message %d: %s from %s to %s, QP %d, posted at %s", o.Flow.ID, Format(float64(o.Flow.Bytes), Bytes), o.Flow.Src, o.Flow.Dst, o.Flow.QP, seconds(o.Flow.Start.Sub(0)))
+	out.line("message %s: %s from %s to %s, QP %d, posted at %s", o.Flow.Name(), Format(float64(o.Flow.Bytes), Bytes), o.Flow.Src, o.Flow.Dst, o.Flow.QP, seconds(o.Flow.Start.Sub(0)))
 	if way != nil {
 		note := ""
 		if way.Spread {
@@ -134,7 +136,7 @@ func (o *words) diagnosis(d *Diagnosis) {
 		o.line("\nThe run has kept no account of where the time of its messages went.")
 		return
 	}
-	o.line("\nWhere the time of %d messages went, %s in all: mostly %s", d.Measured, seconds(d.Total.Sum()), d.Total.Main())
+	o.line("\nWhere the time of %s went, %s in all: mostly %s", Counted(d.Measured, "message"), seconds(d.Total.Sum()), d.Total.Main())
 	o.shares(&d.Total, &d.Evidence)
 }
 
@@ -143,9 +145,14 @@ func (o *words) worst(d *Diagnosis) {
 		return
 	}
 	o.line("\nMessages that lost most, one per queue pair")
-	for i := range min(len(d.Worst), 5) {
+	worst := d.Worst[:min(len(d.Worst), 5)]
+	width := 0
+	for i := range worst {
+		width = max(width, len(worst[i].Flow.Name()))
+	}
+	for i := range worst {
 		w := &d.Worst[i]
-		o.line("  %d  %s > %s, %s instead of %s: %s", w.Flow.ID, w.Flow.Src, w.Flow.Dst, seconds(w.Elapsed), seconds(w.Flow.Ideal), w.Shares.Main())
+		o.line("  %-*s  %s > %s, %s instead of %s: %s", width, w.Flow.Name(), w.Flow.Src, w.Flow.Dst, seconds(w.Elapsed), seconds(w.Flow.Ideal), w.Shares.Main())
 	}
 }
 
@@ -164,7 +171,7 @@ func (o *words) pauses(p *Pauses) {
 	o.line("\nPauses")
 	for i := range p.Roots {
 		if i == whyRoots {
-			o.line("  and %d roots more, in %s", len(p.Roots)-i, FilePauses)
+			o.line("  and %s more, in %s", Counted(len(p.Roots)-i, "root"), FilePauses)
 			break
 		}
 		o.root(&p.Roots[i])
@@ -177,10 +184,10 @@ func (o *words) root(r *PauseRoot) {
 	n := 0
 	for _, b := range r.Branches() {
 		if n++; n > whyPorts {
-			o.line("    ... %d ports more", len(r.Tree)-whyPorts)
+			o.line("    ... %s more", Counted(len(r.Tree)-whyPorts, "port"))
 			break
 		}
-		o.line("    %s%s  %d times, %s, from %s on", b.Indent, b.Edge.Port, b.Edge.Episodes, Format(b.Edge.Paused, Seconds), Format(b.Edge.First, Seconds))
+		o.line("    %s%s  %s, %s, from %s on", b.Indent, b.Edge.Port, Counted(b.Edge.Episodes, "time"), Format(b.Edge.Paused, Seconds), Format(b.Edge.First, Seconds))
 	}
 }
 
@@ -192,7 +199,7 @@ func (o *words) victims(p *Pauses, r *PauseRoot) {
 			continue
 		}
 		if n++; n > whyVictims {
-			o.line("    ... %d victims more", r.Victims-whyVictims)
+			o.line("    ... %s more", Counted(r.Victims-whyVictims, "victim"))
 			return
 		}
 		o.line("    victim %s > %s, QP %d: lost %s, %.0f %% of its time, most of it at %s", v.Src, v.Dst, v.QP, Format(v.Lost, Seconds), v.Share*100, v.At)
@@ -208,24 +215,18 @@ func (o *words) deadlocks(p *Pauses) {
 // Sentence tells a root in one sentence.
 func (r *PauseRoot) Sentence() string {
 	text := fmt.Sprintf("root %s, a %s (priority %d), stopped %s for %s in all; the farthest is %d %s away", r.Where, r.Kind, r.Prio,
-		counted(r.PortCount, "port"), Format(r.Paused, Seconds), r.Depth, plural(r.Depth, "link"))
+		Counted(r.PortCount, "port"), Format(r.Paused, Seconds), r.Depth, Plural(r.Depth, "link"))
 	if r.Victims > 0 {
-		text += fmt.Sprintf("; %s lost %s to it without crossing it", counted(r.Victims, "queue pair"), Format(r.VictimLost, Seconds))
+		text += fmt.Sprintf("; %s lost %s to it without crossing it", Counted(r.Victims, "queue pair"), Format(r.VictimLost, Seconds))
 	}
 	if r.Recover == nil {
 		return text + "; it lasts to the end of the run"
 	}
+	if *r.Recover == 0 {
+		return text + "; all had ended when the last pause next to it did"
+	}
 	return text + fmt.Sprintf("; %s after the last pause next to it all had ended", Format(*r.Recover, Seconds))
 }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
-}
-
-func counted(n int, noun string) string { return fmt.Sprintf("%d %s", n, plural(n, noun)) }
 
 // Branch is a line of the tree of a root.
 type Branch struct {

@@ -129,7 +129,7 @@ type missing struct{ Title, Why string }
 type view struct {
 	Style       template.CSS
 	Name        string
-	Description string
+	Description []paragraph
 	Mode        string
 	Partial     bool
 	Failed      bool
@@ -153,7 +153,7 @@ type file struct{ Name, What string }
 
 func newView(r *figure.Run, list []figure.Placed) (*view, error) {
 	m := r.Metrics
-	v := &view{Style: Style(), Name: m.Run.Name, Description: r.Manifest.Description, Mode: m.Run.Mode, Partial: m.Run.Partial,
+	v := &view{Style: Style(), Name: m.Run.Name, Description: paragraphs(r.Manifest.Description), Mode: m.Run.Mode, Partial: m.Run.Partial,
 		Summary: summary(r), Tiles: tiles(r), Expect: expectations(m), Metrics: metricRows(m), Definitions: definitions(), Repro: repro(r)}
 	look, err := tuning.LoadEstimates(r.Path(""))
 	if err != nil {

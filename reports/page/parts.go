@@ -129,7 +129,7 @@ func slowest(r *figure.Run) figure.Table {
 	for i := range r.Flows.Slowest {
 		f := &r.Flows.Slowest[i]
 		fct, _ := f.FCT()
-		row := []string{fmt.Sprint(f.ID), f.Src, f.Dst, f.Workload, figure.Size(float64(f.Bytes)), figure.Seconds(f.Start.Seconds()),
+		row := []string{f.Name(), f.Src, f.Dst, f.Workload, figure.Size(float64(f.Bytes)), figure.Seconds(f.Start.Seconds()),
 			figure.Seconds(fct.Seconds()), "not known", "–", "not measured"}
 		if f.Retransmits != trace.RetransmitsUnknown {
 			row[9] = figure.Whole(f.Retransmits)

@@ -159,7 +159,7 @@ func (w *writer) slowest() {
 	if !ok || !done {
 		return
 	}
-	w.say([]string{"flows.slowdown.max", fmt.Sprintf("flows.csv id %d of %s", f.ID, f.Src)},
+	w.say([]string{"flows.slowdown.max", fmt.Sprintf("flows.csv %s", f.Name())},
 		"Farthest from its ideal was a message of %s from %s to %s: %s, %s times the time it would take alone.",
 		figure.Size(float64(f.Bytes)), f.Src, f.Dst, figure.Seconds(fct.Seconds()), figure.Number(slow))
 }

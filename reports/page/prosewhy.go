@@ -56,7 +56,7 @@ func (w *writer) rootOfPauses() {
 		r := &p.Roots[0]
 		w.say(from, "%s.", figure.Capital(r.Sentence()))
 		if n := len(p.Roots); n > 1 {
-			w.say(from, "%s more are in the figure and in pauses.json.", figure.Capital(figure.Count(n-1, "root")))
+			w.say(from, "The figure and pauses.json show %s more.", figure.Count(n-1, "root"))
 		}
 	}
 	if len(p.Victims) > 0 {

@@ -172,7 +172,7 @@ func readExports(dir string) ([]export, error) {
 type tuneView struct {
 	Style       template.CSS
 	Name        string
-	Description string
+	Description []paragraph
 	Winner      bool
 	Refuted     bool
 	Partial     bool
@@ -193,7 +193,7 @@ type tuneView struct {
 }
 
 func newTuneView(s *search, list []figure.TunePlaced) *tuneView {
-	v := &tuneView{Style: Style(), Name: s.Name, Description: s.Description, Winner: s.Winner != nil, Refuted: s.refuted(), Partial: s.Partial,
+	v := &tuneView{Style: Style(), Name: s.Name, Description: paragraphs(s.Description), Winner: s.Winner != nil, Refuted: s.refuted(), Partial: s.Partial,
 		Answer: tuneAnswer(s), Values: tuneValues(s), Tiles: tuneTiles(s), Gate: newGateView(s.gate), Watch: watchTable(s), Exports: s.exports,
 		FirstLook: newEstimateView(s.Estimates, s.looked), Repro: tuneRepro(s), Command: s.Repro.Command, Stages: stageTable(s), Runs: s.runs, Definitions: tuneDefinitions()}
 	for _, p := range list {

@@ -49,6 +49,9 @@ func Read(file string, open func(name string) ([]byte, error)) (*Case, error) {
 	if c.Topology, notes, err = ParseTopology(at, text); err != nil {
 		return nil, err
 	}
+	if err := c.Topology.complete(at); err != nil {
+		return nil, err
+	}
 	c.Notes = append(c.Notes, notes...)
 	if at, text, err = near("FLOW_FILE", c.Config.FlowFile); err != nil {
 		return nil, err
@@ -66,7 +69,37 @@ func Read(file string, open func(name string) ([]byte, error)) (*Case, error) {
 			return nil, err
 		}
 	}
+	c.late(flowFile)
 	return c, c.check(flowFile)
+}
+
+// complete says which node the header counts and no link joins, or nil.
+func (t *Topology) complete(file string) error {
+	joined := make([]bool, t.Nodes)
+	for _, l := range t.Links {
+		joined[l.A], joined[l.B] = true, true
+	}
+	if i := slices.Index(joined, false); i >= 0 {
+		return fmt.Errorf("%s:1: the first line says %d nodes, and no link joins node %d", file, t.Nodes, i)
+	}
+	return nil
+}
+
+// late notes flows that begin when the run is over.
+func (c *Case) late(file string) {
+	n, line := 0, 0
+	for _, f := range c.Flows {
+		if f.ModelTime < c.Config.StopTime {
+			continue
+		}
+		if n++; line == 0 || f.Line < line {
+			line = f.Line
+		}
+	}
+	if n > 0 {
+		c.Notes = append(c.Notes, Note{File: file, Line: line, Status: Dead,
+			Reason: fmt.Sprintf("%d of %d flows begin at SIMULATOR_STOP_TIME or after it and are not sent; the first stands here", n, len(c.Flows))})
+	}
 }
 
 // find reads a file that the configuration names.

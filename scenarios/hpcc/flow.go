@@ -62,7 +62,7 @@ func ParseFlows(file string, text []byte, t *Topology) ([]Flow, []Note, error) {
 		return nil, nil, fmt.Errorf("%s: empty: want the number of flows in the first line", file)
 	}
 	r := &reader{file: file, words: all[0]}
-	count, err := r.count("number of flows", 0, maxFlows)
+	count, err := r.count("number of flows", 1, maxFlows)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -172,7 +172,9 @@ func TestReadErrors(t *testing.T) {
 		{"flow.txt", "20000000 2.000005827", "20000000 ", `flow.txt:3: 6 columns, and the first flow has 5`},
 		{"flow.txt", "1 2 3 100 20000000 2.000005827", "1 2 3", `flow.txt:3: 6 columns, and the first flow has 3`},
 		{"flow.txt", "4\n", "", `flow.txt:1: 6 values in the first line: want the number of flows alone`},
-		{"topology.txt", "1 4 25000000000.0 0.001ms 0", "0 4 25000000000.0 0.001ms 0", `flow.txt:2: no path from host 1 to host 2 (hosts do not forward)`},
+		{"topology.txt", "1 4 25000000000.0 0.001ms 0", "0 4 25000000000.0 0.001ms 0", `topology.txt:1: the first line says 6 nodes, and no link joins node 1`},
+		{"topology.txt", "4 5 100Gbps 1us 0\n4 5 100Gbps 1us 0\n", "0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n", `flow.txt:3: no path from host 0 to host 2 (hosts do not forward)`},
+		{"flow.txt", "4\n1 2", "0\n1 2", `flow.txt:1: number of flows: "0": want a whole number from 1 to 10000000`},
 		{"trace.txt", "0\n", "1 7\n", `trace.txt:1: node 1 of 1: "7": want a whole number from 0 to 5`},
 	} {
 		files := mesh(t)

@@ -70,24 +70,14 @@ func OpenDir(path string) (*Dir, error) {
 // check says why a plan cannot be run into a directory, or nil. A directory
 // that does not exist, or is empty, is as good as one of the same sweep.
 func checkDir(path, id string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s exists and is not a directory: give the name of a new one", path)
-	}
-	entries, err := os.ReadDir(path)
+	entries, err := trace.OutputEntries(path)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(path, FileSweep)); errors.Is(err, fs.ErrNotExist) {
 		for _, e := range entries { // another shard may be making it at this moment
 			if ok, _ := filepath.Match("*.partial-*", e.Name()); !ok && e.Name() != FilePlan && e.Name() != FileScenario {
-				return fmt.Errorf("%s is not empty and not the directory of a sweep: give the name of a new one", path)
+				return trace.Occupied(path, "no directory of a sweep")
 			}
 		}
 		return nil
@@ -117,28 +107,12 @@ func makeDir(path string, a About, plan, scenario []byte) (*Dir, error) {
 			name string
 			data []byte
 		}{{FilePlan, plan}, {FileScenario, scenario}, {FileSweep, about}} {
-			if err := writeWhole(filepath.Join(path, f.name), f.data); err != nil {
+			if err := trace.WriteSynced(filepath.Join(path, f.name), f.data); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return OpenDir(path)
-}
-
-// writeWhole writes a file whole or not at all.
-func writeWhole(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".partial-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }
 
 // collect reads every shard log of directories into one record per unit.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rdmasim/reports/tuning"
+	"rdmasim/sim/trace"
 )
 
 // Names in the directory of a search, beside tuning.FileResult, FileRuns and FileTable.
@@ -151,16 +152,16 @@ type directory struct {
 
 // openDirectory makes the directory, or goes on with one of the same plan.
 func (t *Tuning) openDirectory(name string) (*directory, error) {
-	entries, err := os.ReadDir(name)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("--out %s: %w", name, err)
+	entries, err := trace.OutputEntries(name)
+	if err != nil {
+		return nil, fmt.Errorf("--out %w", err)
 	}
 	begun := false
 	for _, e := range entries {
 		begun = begun || e.Name() == FileRuns
 	}
 	if len(entries) > 0 && !begun {
-		return nil, fmt.Errorf("--out %s: it exists and is not a search: give another name or remove it", name)
+		return nil, fmt.Errorf("--out %w", trace.Occupied(name, "no directory of a search"))
 	}
 	hash, err := t.hash()
 	if err != nil {

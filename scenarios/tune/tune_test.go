@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o666))
 	_, err := small(t, smallPlan).Run(context.Background(), Options{Out: dir})
-	require.ErrorContains(t, err, "is not a search")
+	require.ErrorContains(t, err, "no directory of a search")
 	out := filepath.Join(dir, "new")
 	_, err = small(t, smallPlan).Run(context.Background(), Options{Out: out, Budget: "20 runs"})
 	require.ErrorContains(t, err, "budget: 20 runs: want at least")

@@ -41,7 +41,7 @@ const (
 func ParseCDF(name string, text []byte) (*CDF, error) {
 	c := &CDF{}
 	n := 0
-	for line := range bytes.Lines(text) {
+	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		n++
 		if i := bytes.IndexByte(line, '#'); i >= 0 {
 			line = line[:i]

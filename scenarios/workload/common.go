@@ -92,7 +92,7 @@ func (r *Repeat) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// HostSet selects hosts: all (or empty), a count (so many from the first on),
+// HostSet selects hosts: all, a count (so many from the first on),
 // or names and patterns (leaf3-*). In text a list, or one of these alone.
 type HostSet []string
 
@@ -111,7 +111,10 @@ func (s *HostSet) UnmarshalText(b []byte) error {
 // parameter in errors, and except (-1 = none) is a host that may not be among
 // them: all and a count pass over it.
 func (s HostSet) resolve(c *Context, key string, except int) ([]int, error) {
-	if len(s) == 0 || len(s) == 1 && s[0] == "all" {
+	if len(s) == 0 {
+		return nil, fmt.Errorf("%s: names no host: want how many, which, or all", key)
+	}
+	if len(s) == 1 && s[0] == "all" {
 		return others(len(c.Hosts), except), nil
 	}
 	if len(s) == 1 {

@@ -39,7 +39,7 @@ func TestLargestMessage(t *testing.T) {
 	p := defaults[workload.FlowsParams](t, "flows")
 	p.List = []workload.Flow{{From: "h0", To: "h1", Size: 3 * sim.GiB}}
 	_, err := scene{hosts: 2}.plan("flows", p)
-	require.EqualError(t, err, "flows: list: flow 1: size: 3GiB: want 1B..2GiB")
+	require.EqualError(t, err, "flows: list[0]: size: 3GiB: want 1B..2GiB")
 	_, err = scene{hosts: 2, largest: 4 * sim.GiB}.plan("flows", p)
 	require.NoError(t, err)
 

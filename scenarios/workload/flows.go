@@ -50,7 +50,7 @@ func (w flows) plan(c *Context) (map[int]Instance, error) {
 		return nil, fmt.Errorf("qps_per_peer: %d: every flow has one queue pair of its own", t.qps)
 	}
 	list := w.List
-	where := func(i int) string { return fmt.Sprintf("list: flow %d", i+1) }
+	where := func(i int) string { return fmt.Sprintf("list[%d]", i) }
 	if w.File != "" {
 		if len(w.List) > 0 {
 			return nil, fmt.Errorf("list and file exclude each other")

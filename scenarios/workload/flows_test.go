@@ -97,7 +97,7 @@ func TestFlowsErrors(t *testing.T) {
 	require.EqualError(t, err, "flows: no flows: give list or file")
 	p.List = []workload.Flow{{From: "h0", To: "h1", Size: 1}, {From: "h0", To: "h8", Size: 1}}
 	_, err = scene{hosts: 3}.plan("flows", p)
-	require.EqualError(t, err, `flows: list: flow 2: unknown host "h8": there are h0, h1, h2`)
+	require.EqualError(t, err, `flows: list[1]: unknown host "h8": there are h0, h1, h2`)
 }
 
 func FuzzFlowsFile(f *testing.F) {

@@ -48,14 +48,15 @@ const (
 	SeriesQueueBytes   = "queue_bytes"   // queue: bytes waiting
 	SeriesIngressBytes = "ingress_bytes" // priority group: shared bytes in use
 	SeriesHeadroom     = "headroom_bytes"
-	SeriesThreshold    = "xoff_bytes"  // priority group: its dynamic XOFF threshold
-	SeriesThroughput   = "tx_bps"      // port: wire bits sent
-	SeriesPaused       = "paused"      // queue: share of the bin during which it was paused by its peer (0..1)
-	SeriesMarked       = "ce_pps"      // queue: packets marked per second
-	SeriesGoodput      = "goodput_bps" // queue pair: payload delivered in order
-	SeriesRate         = "rate_bps"    // queue pair: rate of its reaction point
-	SeriesAlpha        = "alpha"       // queue pair: DCQCN alpha
-	SeriesCNP          = "cnp_pps"     // host: CNPs sent per second
+	SeriesThreshold    = "xoff_bytes"       // priority group: its dynamic XOFF threshold
+	SeriesThroughput   = "tx_bps"           // port: wire bits sent
+	SeriesPaused       = "paused"           // queue: share of the bin during which it was paused by its peer (0..1)
+	SeriesMarked       = "ce_pps"           // queue: packets marked per second
+	SeriesGoodput      = "goodput_bps"      // queue pair: payload delivered in order
+	SeriesReadGoodput  = "read_goodput_bps" // queue pair: payload that its READs have brought, in order
+	SeriesRate         = "rate_bps"         // queue pair: rate of its reaction point
+	SeriesAlpha        = "alpha"            // queue pair: DCQCN alpha
+	SeriesCNP          = "cnp_pps"          // host: CNPs sent per second
 )
 
 // Point is one bin of a time series. Rows are written on change: a missing bin

@@ -55,24 +55,14 @@ func stage(dir string) (*staging, error) {
 
 // replaceable says why what is at path must not be replaced by a run, or nil.
 func replaceable(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s exists and is not a directory: choose another output directory", path)
-	}
-	entries, err := os.ReadDir(path)
+	entries, err := OutputEntries(path)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	if p, err := os.ReadFile(filepath.Join(path, FileManifest)); err == nil && isManifest(p) {
 		return nil
 	}
-	return fmt.Errorf("%s is not empty and not a run directory: choose another output directory, or empty it", path)
+	return Occupied(path, "no run directory")
 }
 
 // manifestAt returns the manifest of the run at a path, "" if there is none.

@@ -63,13 +63,13 @@ func TestForeignDirectoryIsRefused(t *testing.T) {
 		require.NoError(t, os.Mkdir(dir, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		_, err := Create(dir, testManifest(), NewNames())
-		require.ErrorContains(t, err, "is not empty and not a run directory")
+		require.ErrorContains(t, err, "it exists and is no run directory")
 		require.Equal(t, []string{name}, listing(t, dir))
 	}
 	file := filepath.Join(root, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err := Create(file, testManifest(), NewNames())
-	require.ErrorContains(t, err, "is not a directory")
+	require.ErrorContains(t, err, "is no directory")
 	require.Len(t, listing(t, root), 3)
 
 	empty := filepath.Join(root, "empty")
@@ -82,7 +82,7 @@ func TestForeignDirectoryIsRefused(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
 	_, err = w.Finish(ManifestEnd{})
-	require.ErrorContains(t, err, "not a run directory")
+	require.ErrorContains(t, err, "no run directory")
 	require.Equal(t, []string{"thesis.tex"}, listing(t, dir))
 	require.Len(t, listing(t, root), 5)
 }

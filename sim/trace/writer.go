@@ -181,7 +181,7 @@ func (w *Writer) writeFile(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, 0o644)
+	return WriteWhole(path, data)
 }
 
 // Dir returns where the run directory is, or will be: another run may have

@@ -26,7 +26,7 @@ func (n *NIC) finish(q *qp, m *message, status verbs.Status) {
 func (n *NIC) flow(q *qp, m *message, end sim.Time, delivered sim.Bytes, status string) {
 	now := n.node.Now()
 	n.cfg.Sink.Flow(trace.Flow{
-		ID: uint64(n.cfg.Node)<<40 | m.id, Src: n.cfg.Name, Dst: n.peerName(q, m), QP: q.qpn, Verb: m.op.String(),
+		ID: trace.MessageID(int(n.cfg.Node), m.id), Src: n.cfg.Name, Dst: n.peerName(q, m), QP: q.qpn, Verb: m.op.String(),
 		Bytes: m.length, Start: m.posted, End: end, Ideal: q.ideal(m), Delivered: delivered,
 		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client), Delays: n.spent(q, m, now),
 	})
@@ -111,10 +111,11 @@ func (n *NIC) logPause(port int) {
 	p.logged = p.Paused
 }
 
-// inbound follows what arrives from a peer's queue pair that has series: its
-// goodput is known where its payload arrives.
+// inbound follows what arrives of a queue pair that has series, a peer's or, by
+// READs, one of the NIC's own: goodput is known where its payload arrives.
 type inbound struct {
 	id      trace.ObjectID
+	metric  string
 	payload uint64
 	bin     uint64
 	last    float64
@@ -129,9 +130,21 @@ func (n *NIC) follow(q *qp, m *packet.Packet) {
 		return
 	}
 	if id := n.cfg.Names.Lookup(fmt.Sprintf("%s/qp%d", n.cfg.EndpointName(m.Src), slot)); id != 0 {
-		q.inbound = &inbound{id: id}
+		q.inbound = &inbound{id: id, metric: trace.SeriesGoodput}
 		n.inbound = append(n.inbound, q.inbound)
 	}
+}
+
+// brought counts what a READ has brought, and begins its series with the first packet.
+func (n *NIC) brought(q *qp, payload uint64) {
+	if q.series == 0 {
+		return
+	}
+	if q.reads == nil {
+		q.reads = &inbound{id: q.series, metric: trace.SeriesReadGoodput}
+		n.inbound = append(n.inbound, q.reads)
+	}
+	q.reads.payload += payload
 }
 
 // beginSampling starts sampling with the bin that now lies in.
@@ -175,7 +188,7 @@ func (n *NIC) sample() {
 	put(n.id, trace.SeriesCNP, float64(n.stat.cnpSent-n.binCNP)/width.Seconds(), &n.lastCNP)
 	n.binCNP = n.stat.cnpSent
 	for _, in := range n.inbound {
-		put(in.id, trace.SeriesGoodput, float64(in.payload-in.bin)*8/width.Seconds(), &in.last)
+		put(in.id, in.metric, float64(in.payload-in.bin)*8/width.Seconds(), &in.last)
 		in.bin = in.payload
 	}
 	for _, q := range n.watched {
@@ -205,16 +218,18 @@ func (n *NIC) sample() {
 
 // ResetStat begins the measured interval.
 func (n *NIC) ResetStat(now sim.Time) {
+	n.binCNP -= n.stat.cnpSent // bins of series go on across the reset
 	n.stat = nicStat{}
-	n.binCNP = 0
 	n.rx.max = n.rx.bytes
 	n.dog.reset()
 	n.dma.reset()
 	for i := range n.ports {
 		p := &n.ports[i]
+		p.binBytes -= p.TxBytes()
+		for c := range p.binPause {
+			p.binPause[c] -= p.PausedTime(c, now)
+		}
 		p.ResetStat(now)
-		p.binBytes = 0
-		p.binPause = [8]sim.Duration{}
 	}
 }
 

@@ -126,6 +126,7 @@ type qp struct {
 	series  trace.ObjectID // of the requester: rate and alpha
 	last    [2]float64
 	inbound *inbound
+	reads   *inbound // what its READs bring, where it has series
 	account *account // nil where none is kept
 }
 

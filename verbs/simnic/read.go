@@ -226,6 +226,7 @@ func (n *NIC) onResponse(port int, m *packet.Packet) {
 	}
 	n.stat.delivered++
 	n.stat.payload += uint64(m.Payload)
+	n.brought(q, uint64(m.Payload))
 	last := seq == d.last
 	q.respSeen = 0
 	if n.feedsBack() {
