@@ -43,7 +43,7 @@ func (a *app) tuneAnswer(t *tune.Tuning, r *tuning.Result, file, dir string) err
 			name = "today's settings"
 		}
 		b.WriteString("\nwhat that proves\n")
-		for _, words := range x.Words(name, func(v float64) string { return fmt.Sprintf("%.3g %%", 100*v) }, plural) {
+		for _, words := range x.Words(name, func(v float64) string { return fmt.Sprintf("%.3g %%", 100*v) }, func(n int, noun string) string { k := int64(n); return counted(&k, noun) }) {
 			fmt.Fprintf(&b, "  %s\n", words)
 		}
 	}
