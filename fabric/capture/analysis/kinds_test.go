@@ -106,6 +106,22 @@ func TestOtherKindsOfCapture(t *testing.T) {
 	assert.Contains(t, sum.Notes[0], "--skip-copies")
 }
 
+// A capture of a few packets of which no ICRC holds is followed at its end.
+func TestFewPacketsThatWereRewritten(t *testing.T) {
+	s := newStory(t)
+	s.change = func(b []byte) ([]byte, int) { b[30] ^= 0x55; b[26] ^= 0x55; return b, len(b) }
+	s.write(0, 2)
+	s.ack(1, 1)
+	sum := s.read(Options{})
+	assert.EqualValues(t, 1, one(t, sum).Completed)
+	assert.EqualValues(t, ICRC{Invalid: 3}, sum.ICRC)
+	assert.InDelta(t, 2e-6, sum.Duration, 1e-9)
+	s = newStory(t)
+	s.change = func(b []byte) ([]byte, int) { b[30] ^= 0x55; return b, len(b) }
+	s.write(0, 1)
+	assert.EqualValues(t, 1, one(t, s.read(Options{})).Sent, "a single packet")
+}
+
 // A single wrong ICRC among others that hold is thrown away, the first packet or not.
 func TestWrongICRCAtTheBeginning(t *testing.T) {
 	s := newStory(t)

@@ -86,6 +86,7 @@ func (a *Analyzer) read(ctx context.Context, m *capture.Merged, out *trace.Write
 			}
 		}
 	}
+	a.settle()
 	if a.total.Packets == 0 {
 		return nil, errors.New("the capture holds no packet")
 	}

@@ -152,9 +152,7 @@ func quantiles(h *histogram) *Spread {
 // Finish ends the analysis: messages that have not ended are reported, and the
 // summary is made.
 func (a *Analyzer) Finish() *Summary {
-	if a.held.is == trustUnknown && a.held.wrong > 0 {
-		a.release(distrusted, a.ifaces)
-	}
+	a.settle()
 	a.endPauses()
 	for _, s := range a.streams {
 		a.abandon(s)

@@ -28,9 +28,10 @@ const (
 
 // held are the records that wait.
 type held struct {
-	records []capture.Record
-	wrong   int
-	is      trust
+	records    []capture.Record
+	interfaces []capture.Interface
+	wrong      int
+	is         trust
 }
 
 // Add follows one record. interfaces are those of its reader so far.
@@ -56,12 +57,19 @@ func (a *Analyzer) Add(rec *capture.Record, interfaces []capture.Interface) {
 	case h.wrong < maxWrong && len(h.records) < maxHeld:
 		r := *rec
 		r.Data = slices.Clone(rec.Data)
-		h.records = append(h.records, r)
+		h.records, h.interfaces = append(h.records, r), interfaces
 		return
 	default:
 		a.release(distrusted, interfaces)
 	}
 	a.add(rec, interfaces)
+}
+
+// settle follows what still waits when the capture ends without an ICRC that holds.
+func (a *Analyzer) settle() {
+	if len(a.held.records) > 0 {
+		a.release(distrusted, a.held.interfaces)
+	}
 }
 
 // release follows the records that have waited.
