@@ -178,7 +178,7 @@ func (w *world) topologyFile() trace.TopologyFile {
 		t.Nodes = append(t.Nodes, trace.TopologyNode{Name: n.Name, Kind: kind, Tier: n.Tier, Pod: n.Pod})
 	}
 	for _, l := range w.graph.Links {
-		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, AName: l.AName, B: l.B, BPort: l.BPort, BName: l.BName, RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
+		t.Links = append(t.Links, trace.TopologyLink{A: l.A, APort: l.APort, AName: w.operatorPort(l.A, l.APort, l.AName), B: l.B, BPort: l.BPort, BName: w.operatorPort(l.B, l.BPort, l.BName), RateAB: int64(l.AtoB.Rate), RateBA: int64(l.BtoA.Rate),
 			DelayABs: l.AtoB.Delay.Seconds(), DelayBAs: l.BtoA.Delay.Seconds()})
 	}
 	return t

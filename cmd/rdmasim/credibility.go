@@ -22,6 +22,7 @@ import (
 // counterFlags say which counters of a real network there are.
 type counterFlags struct {
 	interval, node string
+	ports          []string
 }
 
 const credibilityLong = `Lay today's counters of a real network beside a simulated run of today's
@@ -75,8 +76,34 @@ func newCredibility(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.interval, "interval", "", "`TIME` that the counters cover, such as 60s, 5m or 24h")
 	cmd.Flags().StringVar(&f.node, "node", "", "`PATTERN` of the switches of the run that the counters are of, such as leaf1 or leaf*")
+	cmd.Flags().StringArrayVar(&f.ports, "ports", nil, portsUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+const portsUsage = "which port of the run a port of the counters is: `PAIRS` such as Ethernet0=leaf1:1,Ethernet4=leaf1:2 or ens1np0=h4, or a file of them (repeatable); by default those of the same name, else all together"
+
+// pairs reads --ports: pairs, or the name of a file of pairs.
+func (f *counterFlags) pairs(flag string) (list []credibility.PortPair, err error) {
+	for _, text := range f.ports {
+		where := flag
+		if !strings.Contains(text, "=") {
+			p, err := scenarios.ReadBounded(text)
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("%s %s: no such file, and not pairs such as Ethernet0=leaf1:1", flag, text)
+			}
+			if err != nil {
+				return nil, err
+			}
+			where, text = text, string(p)
+		}
+		some, err := credibility.ParsePortPairs(where, text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, some...)
+	}
+	return list, nil
 }
 
 // compare reads files of counters and lays them beside a run.
@@ -85,7 +112,11 @@ func (f *counterFlags) compare(run string, files []string) (*tuning.Credibility,
 	if err != nil {
 		return nil, err
 	}
-	return credibility.Compare(today, run, credibility.Options{Node: f.node})
+	pairs, err := f.pairs("--ports")
+	if err != nil {
+		return nil, err
+	}
+	return credibility.Compare(today, run, credibility.Options{Node: f.node, Ports: pairs})
 }
 
 // read reads files of counters.
@@ -153,6 +184,17 @@ func writeCredibility(w io.Writer, c *tuning.Credibility) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if len(c.Ports) > 0 {
+		var list []string
+		for _, p := range c.Ports[:min(len(c.Ports), 8)] {
+			list = append(list, p.Real+"="+p.Simulated)
+		}
+		more := ""
+		if len(c.Ports) > 8 {
+			more = fmt.Sprintf(" and %d more", len(c.Ports)-8)
+		}
+		fmt.Fprintf(w, "\nports compared: %s%s\n", strings.Join(list, " "), more)
 	}
 	if c.Credible {
 		_, err := fmt.Fprintf(w, "\ncredible: no counter differs by more than a factor of %g\n", tuning.CredibleFactor)

@@ -29,6 +29,12 @@ func emitK8s(e *emission) (string, error) {
 		return "", errors.New("k8s needs --claim: a PersistentVolumeClaim that all pods can write to")
 	case e.out != "" && (!filepath.IsLocal(e.out) || strings.ContainsAny(e.out, "'\"$`")):
 		return "", fmt.Errorf("--out %s: for k8s it is a directory in the claim: want a plain relative name", e.out)
+	case !dnsLabel(e.namespace):
+		return "", fmt.Errorf("--namespace %s: want 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends", e.namespace)
+	case !dnsName(e.claim):
+		return "", fmt.Errorf("--claim %s: want 1 to 253 of a-z, 0-9, - and ., with a letter or digit at both ends", e.claim)
+	case strings.ContainsAny(e.image, " \t"):
+		return "", fmt.Errorf("--image %s: the name of an image has no blanks", e.image)
 	case len(e.text)+len(e.source.Text) > mostConfig:
 		return "", fmt.Errorf("plan and scenario have %d bytes: a ConfigMap holds at most %d", len(e.text)+len(e.source.Text), mostConfig)
 	}
@@ -129,4 +135,21 @@ func blockText(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// dnsLabel and dnsName report whether a word is what Kubernetes calls objects:
+// RFC 1123, section 2.1, in lower case.
+func dnsLabel(s string) bool { return len(s) <= 63 && !strings.Contains(s, ".") && dnsName(s) }
+
+func dnsName(s string) bool {
+	ends := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+	if s == "" || len(s) > 253 || !ends(s[0]) || !ends(s[len(s)-1]) {
+		return false
+	}
+	for i := range len(s) {
+		if !ends(s[i]) && s[i] != '-' && s[i] != '.' {
+			return false
+		}
+	}
+	return true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rdmasim/reports/credibility"
+	"rdmasim/scenarios"
 	"rdmasim/scenarios/tune"
 )
 
@@ -22,6 +23,7 @@ type tuneFlags struct {
 	quiet, show  bool
 	counters     []string // files of today's counters
 	counter      counterFlags
+	pairs        []credibility.PortPair // of counter
 	flags        *pflag.FlagSet
 }
 
@@ -64,6 +66,7 @@ func newTune(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.counters, "today-counters", nil, "`FILE` of today's counters (repeatable), see rdmasim credibility: where they refute the simulated today, nothing is recommended")
 	cmd.Flags().StringVar(&f.counter.interval, "counters-interval", "", "`TIME` that the counters cover, such as 60s")
 	cmd.Flags().StringVar(&f.counter.node, "counters-node", "", "`PATTERN` of the switches that the counters are of")
+	cmd.Flags().StringArrayVar(&f.counter.ports, "counters-ports", nil, portsUsage)
 	cmd.Flags().BoolVar(&f.show, "show", false, "print the plan with every default spelt out, and run nothing")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return cmd
@@ -90,11 +93,9 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 		}
 		return err
 	}
-	var today *credibility.Today
-	if len(f.counters) > 0 {
-		if today, err = f.counter.read(f.counters); err != nil {
-			return inputError(fmt.Errorf("--today-counters: %w", err))
-		}
+	today, err := f.today(t)
+	if err != nil {
+		return inputError(err)
 	}
 	o := tune.Options{Out: f.out, Jobs: f.jobs, Budget: f.budget, Version: version(), Command: f.command(file)}
 	if f.flags.Changed("seed") {
@@ -121,6 +122,31 @@ func (a *app) tune(ctx context.Context, file string, f *tuneFlags) error {
 		return runError(fmt.Errorf("%s: %w", t.Name, err))
 	}
 	return a.tuneFinish(t, r, file, o.Out, today, f)
+}
+
+// today reads today's counters and checks that their ports are some of the
+// scenario's; nil without any.
+func (f *tuneFlags) today(t *tune.Tuning) (*credibility.Today, error) {
+	if len(f.counters) == 0 {
+		for flag, set := range map[string]bool{"--counters-interval": f.counter.interval != "", "--counters-node": f.counter.node != "", "--counters-ports": len(f.counter.ports) > 0} {
+			if set {
+				return nil, fmt.Errorf("%s needs --today-counters: there is nothing to compare", flag)
+			}
+		}
+		return nil, nil
+	}
+	today, err := f.counter.read(f.counters)
+	if err != nil {
+		return nil, fmt.Errorf("--today-counters: %w", err)
+	}
+	if f.pairs, err = f.counter.pairs("--counters-ports"); err != nil {
+		return nil, err
+	}
+	traffic, err := scenarios.PlanTraffic(t.Today())
+	if err != nil {
+		return nil, err
+	}
+	return today, credibility.CheckPorts(today, traffic.Topology, credibility.Options{Node: f.counter.node, Ports: f.pairs})
 }
 
 // command is what repeats the search.

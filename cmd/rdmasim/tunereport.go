@@ -21,7 +21,7 @@ func (a *app) tuneFinish(t *tune.Tuning, r *tuning.Result, file, dir string, tod
 	if r.Partial {
 		today = nil // there is no run of today's settings yet
 	}
-	page, gate, err := a.tuneReport(t, r, dir, today, f.counter.node)
+	page, gate, err := a.tuneReport(t, r, dir, today, credibility.Options{Node: f.counter.node, Ports: f.pairs})
 	if err != nil {
 		return runError(fmt.Errorf("the search is complete in %s, but its report could not be made: %w", dir, err))
 	}
@@ -55,8 +55,8 @@ func (a *app) tuneFinish(t *tune.Tuning, r *tuning.Result, file, dir string, tod
 // beside the result: closed forms, today's counters, configurations and their
 // rollback. It returns the path of the page, and the comparison with today's
 // counters; nil without them.
-func (a *app) tuneReport(t *tune.Tuning, r *tuning.Result, dir string, today *credibility.Today, node string) (page string, gate *tuning.Credibility, err error) {
-	if gate, err = tuneGate(dir, today, node); err != nil {
+func (a *app) tuneReport(t *tune.Tuning, r *tuning.Result, dir string, today *credibility.Today, o credibility.Options) (page string, gate *tuning.Credibility, err error) {
+	if gate, err = tuneGate(dir, today, o); err != nil {
 		return "", nil, err
 	}
 	refuted := gate != nil && !gate.Credible
@@ -124,7 +124,7 @@ func tuneEstimate(t *tune.Tuning, r *tuning.Result, dir string, refuted bool) er
 
 // tuneGate compares today's counters, if there are any, with the run of today's
 // settings.
-func tuneGate(dir string, today *credibility.Today, node string) (*tuning.Credibility, error) {
+func tuneGate(dir string, today *credibility.Today, o credibility.Options) (*tuning.Credibility, error) {
 	file := filepath.Join(dir, tuning.FileCredibility)
 	if today == nil {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -136,7 +136,7 @@ func tuneGate(dir string, today *credibility.Today, node string) (*tuning.Credib
 	if _, err := os.Stat(filepath.Join(run, trace.FileManifest)); err != nil {
 		return nil, fmt.Errorf("--today-counters: the search left no run of today's settings to compare with in %s", run)
 	}
-	c, err := credibility.Compare(today, run, credibility.Options{Node: node})
+	c, err := credibility.Compare(today, run, o)
 	if err != nil {
 		return nil, err
 	}

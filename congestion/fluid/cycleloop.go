@@ -67,7 +67,7 @@ func (r *rest) loop(s complex128, delay float64) complex128 {
 
 // SettleRate returns how fast small differences between flows vanish, per
 // second: the slowest mode of one flow at constant marking, 1 = p H e^(-s tau*).
-// Source: the oracle dcqcn_cycle_margin.
+// Source: the oracle dcqcn_cycle_settling.
 func (m *Cycle) SettleRate() (float64, error) {
 	r, err := m.rest()
 	if err != nil {

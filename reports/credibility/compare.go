@@ -65,6 +65,10 @@ const fewBytes = 20_000
 // Options of a comparison.
 type Options struct {
 	Node string // pattern of the switches that the counters are of; "" = every switch
+	// Ports says which port of the run a port of the counters is: Ethernet0=leaf1:1,
+	// ens1np0=h4. Where it is nil, ports that the run knows by the names of the
+	// counters are found by these, if all of one kind are.
+	Ports []PortPair
 }
 
 // Compare lays today's counters beside a run, per second and per port. A
@@ -78,11 +82,16 @@ func Compare(t *Today, dir string, o Options) (*tuning.Credibility, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(run, list, o)
+	m, err := newPortMap(t, run.Topology, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &tuning.Credibility{Schema: tuning.CredibilitySchema, Files: t.Files, Run: dir, Interval: t.Interval.Seconds(), Credible: true}
+	t = m.keep(t)
+	w, err := newWorld(run, list, o, m)
+	if err != nil {
+		return nil, err
+	}
+	c := &tuning.Credibility{Ports: m.words(), Schema: tuning.CredibilitySchema, Files: t.Files, Run: dir, Interval: t.Interval.Seconds(), Credible: true}
 	compared := 0
 	for i := range counters {
 		k := &counters[i]
@@ -146,7 +155,7 @@ type place struct {
 	index int
 }
 
-func newWorld(run *trace.Run, list []trace.Counter, o Options) (*world, error) {
+func newWorld(run *trace.Run, list []trace.Counter, o Options, m *portMap) (*world, error) {
 	w := &world{seconds: sim.Time(run.Manifest.Simulated - run.Manifest.Warmup).Seconds(), sum: map[place]float64{}, max: map[place]float64{}, count: map[string]bool{}}
 	if w.seconds <= 0 {
 		return nil, fmt.Errorf("%s: the run measured no time", run.Path(""))
@@ -176,6 +185,9 @@ func newWorld(run *trace.Run, list []trace.Counter, o Options) (*world, error) {
 			continue
 		}
 		nic := k == "host"
+		if !m.has(c.Object, nic) {
+			continue
+		}
 		if c.Name == trace.CountTxPackets && c.Value > 0 {
 			if nic {
 				w.nics++
@@ -187,6 +199,12 @@ func newWorld(run *trace.Run, list []trace.Counter, o Options) (*world, error) {
 		w.count[c.Name] = true
 		w.sum[p] += c.Value
 		w.max[p] = math.Max(w.max[p], c.Value)
+	}
+	if n := m.count(false); n > 0 {
+		w.ports = n // also those that carried nothing
+	}
+	if n := m.count(true); n > 0 {
+		w.nics = n
 	}
 	return w, nil
 }

@@ -13,6 +13,8 @@ type Today struct {
 	Interval time.Duration // that rates are taken over
 	Value    map[Key]float64
 	Notes    []string
+
+	all [2]map[string]bool // ports to count, of switches and of NICs, whether anything counts on them or not; nil = those on which something does
 }
 
 // Combine makes rates of samples. A counter that two samples have is their
@@ -116,6 +118,9 @@ func (t *Today) findInterval(first, last map[Key]*Sample) error {
 
 // ports returns the ports of switches or NICs on which anything counts.
 func (t *Today) ports(nic bool) map[string]bool {
+	if all := t.all[sideOf(nic)]; all != nil {
+		return all
+	}
 	used := map[string]bool{}
 	for k, v := range t.Value {
 		if strings.HasPrefix(string(k.Kind), "nic_") == nic && v > 0 {

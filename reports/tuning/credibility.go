@@ -22,8 +22,17 @@ type Credibility struct {
 	Run      string     `json:"run"`        // the run directory they are compared with
 	Interval float64    `json:"interval_s"` // that the counters cover
 	Rows     []Counters `json:"rows"`
+	// Ports are those that were compared with each other; none = all on which
+	// anything counts, by their means.
+	Ports    []PortPair `json:"ports,omitempty"`
 	Missing  []string   `json:"missing,omitempty"` // what the model lacks, or what was not given
 	Credible bool       `json:"credible"`
+}
+
+// PortPair is a port of the device and the one of the run that it is.
+type PortPair struct {
+	Real      string `json:"real"`
+	Simulated string `json:"simulated"`
 }
 
 // Counters is one counter in both worlds, per second and per port.

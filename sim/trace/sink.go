@@ -104,7 +104,7 @@ type TopologyNode struct {
 type TopologyLink struct {
 	A        int     `json:"a"`
 	APort    int     `json:"a_port"`
-	AName    string  `json:"a_name,omitempty"` // of the port, where an imported topology names it: swp1, Ethernet4
+	AName    string  `json:"a_name,omitempty"` // of the port, where an imported topology or configuration names it: swp1, Ethernet4
 	B        int     `json:"b"`
 	BPort    int     `json:"b_port"`
 	BName    string  `json:"b_name,omitempty"`

@@ -191,7 +191,7 @@ type receiver struct {
 }
 
 // maxOwed is how many gaps whose NAK is not there yet are remembered.
-const maxOwed = 64
+const maxOwed = 16
 
 // take hands a packet to the model of the responder.
 func (r *receiver) take(number, n uint64, payload int, first bool) {
