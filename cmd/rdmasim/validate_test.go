@@ -88,8 +88,8 @@ func TestValidateRefusesFirst(t *testing.T) {
 		"--seeds 1: want 2 to 1000, or 0":                                          {"--seeds", "1"},
 		"--into page.md: has no lines \"<!-- table -->\"":                          {"--into", "page.md"},
 		"--into: open nothing.md":                                                  {"--into", "nothing.md"},
-		"--out full: it exists and is not empty":                                          {"--out", "full"},
-		"--out page.md: it exists and is no directory":              {"--out", "page.md"},
+		"--out full: it exists and is not empty":                                   {"--out", "full"},
+		"--out page.md: it exists and is no directory":                             {"--out", "page.md"},
 		"--show: no row runs a scenario \"x.yaml\": want one of dcqcn-long.yaml, ": {"--show", "x.yaml"},
 	} {
 		var out, errs bytes.Buffer
