@@ -15,8 +15,8 @@ const replayRate = 100 * sim.Gbps
 
 // ReplayYAML returns a scenario that sends the messages of a capture at the
 // times at which the capture saw them begin: one switch, a host for every
-// address, and a queue pair for every message. What was a READ or an atomic
-// operation is a WRITE of the host that the data came from.
+// address, and a queue pair for every message. An atomic operation is a READ of
+// its 8 bytes.
 //
 //nolint:funlen // steps in their order
 func ReplayYAML(name string, r *analysis.Replay, rate sim.Rate) ([]byte, error) {
@@ -41,15 +41,17 @@ func ReplayYAML(name string, r *analysis.Replay, rate sim.Rate) ([]byte, error) 
 	}
 	messages := slices.Clone(r.Messages)
 	slices.SortStableFunc(messages, func(a, b analysis.Message) int { return int(min(max(a.Start-b.Start, -1), 1)) })
-	turned := 0
+	atomics := 0
 	for _, m := range messages {
 		src, dst, kind := m.Src, m.Dst, "write"
 		switch {
 		case strings.HasPrefix(m.Verb, "SEND"):
 			kind = "send"
-		case !strings.HasPrefix(m.Verb, "WRITE"):
-			src, dst = dst, src
-			turned++
+		case !strings.HasPrefix(m.Verb, "WRITE"): // the data comes from the peer
+			kind = "read"
+			if m.Verb != "READ" {
+				atomics++
+			}
 		}
 		line := fmt.Sprintf("      - {from: h%d, to: h%d, size: %dB, at: %v", number(src), number(dst), max(m.Bytes, 1), m.Start.Sub(first))
 		if m.SrcPort != 0 {
@@ -65,8 +67,8 @@ func ReplayYAML(name string, r *analysis.Replay, rate sim.Rate) ([]byte, error) 
 	if r.Left > 0 {
 		fmt.Fprintf(&b, "# %d more were left out.\n", r.Left)
 	}
-	if turned > 0 {
-		fmt.Fprintf(&b, "# %d READs and atomic operations are WRITEs of the host that the data came from.\n", turned)
+	if atomics > 0 {
+		fmt.Fprintf(&b, "# %d atomic operations are READs of 8 bytes.\n", atomics)
 	}
 	b.WriteString("# The fabric is a guess: change it into yours. The hosts:\n")
 	for i, addr := range order {
@@ -78,7 +80,7 @@ func ReplayYAML(name string, r *analysis.Replay, rate sim.Rate) ([]byte, error) 
 		fmt.Fprintf(&b, "nic: {path_mtu: %d}\n", r.MTU)
 	}
 	b.WriteString("traffic:\n")
-	for _, kind := range []string{"write", "send"} {
+	for _, kind := range []string{"write", "send", "read"} {
 		if len(lists[kind]) > 0 {
 			fmt.Fprintf(&b, "  - flows:\n      verb: %s\n      list:\n", kind)
 			for _, line := range lists[kind] {

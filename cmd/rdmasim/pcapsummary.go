@@ -61,7 +61,7 @@ func frameText(f *analysis.Frames) string {
 	for _, k := range []struct {
 		n    uint64
 		what string
-	}{{f.RoCEv1, "RoCEv1"}, {f.InfiniBand, "InfiniBand"}, {f.PFC, "PFC"}, {f.Pause, "802.3x pause"}, {f.Fragments, "fragments"}, {f.Malformed, "malformed"}, {f.Other, "other"}} {
+	}{{f.RoCEv1, "RoCEv1"}, {f.InfiniBand, "InfiniBand"}, {f.PFC, "PFC"}, {f.Pause, "802.3x pause"}, {f.Fragments, "fragments"}, {f.Malformed, "malformed"}, {f.Other, "other"}, {f.Tunnelled, "of the RDMA frames in tunnels"}} {
 		text += more(k.n, k.what)
 	}
 	return text

@@ -37,6 +37,16 @@ func (a *app) tuneAnswer(t *tune.Tuning, r *tuning.Result, file, dir string) err
 		fmt.Fprintf(&b, "baseline     %s, the best of them: %s\n", p.Name, settingWords(t, p))
 	}
 	contrasts(&b, r)
+	if x := r.Exclusion; x != nil && r.Winner == nil {
+		name := r.Point(x.Against).Name
+		if r.Point(x.Against).Kind == tuning.KindToday {
+			name = "today's settings"
+		}
+		b.WriteString("\nwhat that proves\n")
+		for _, words := range x.Words(name, func(v float64) string { return fmt.Sprintf("%.3g %%", 100*v) }, func(n int, noun string) string { k := int64(n); return counted(&k, noun) }) {
+			fmt.Fprintf(&b, "  %s\n", words)
+		}
+	}
 	if r.Winner != nil {
 		fmt.Fprintf(&b, "\nuse it       rdmasim export sonic %s", t.Scenario)
 		for _, s := range t.Settings(best.Values) {
@@ -124,6 +134,9 @@ func changeWords(c tuning.Contrast, unit string) (change, span string) {
 		return "not measured", ""
 	}
 	low, high, ok := v.Ends()
+	if ok && !c.Confident && (low > 0 || high < 0) { // a share of what is 0 on most seeds: as certain as it is meaningless
+		return format(*v.Mean), "not beyond chance"
+	}
 	if c.Relative.Mean != nil && *v.Mean >= -1 {
 		low = max(low, -1) // nothing is left of what is never negative
 	}

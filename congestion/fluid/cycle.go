@@ -126,7 +126,7 @@ func (m *Cycle) rest() (*rest, error) {
 		return nil, err
 	}
 	if m.share() <= float64(m.Least) {
-		return nil, fmt.Errorf("the fair share %v is not above the least rate %v: no marking can slow the flows down to it", sim.Rate(m.share()), m.Least)
+		return nil, fmt.Errorf("the fair share of %.4g Gb/s is not above the least rate %v: no marking can slow the flows down to it", m.share()/1e9, m.Least)
 	}
 	least := math.Log(1/leastTail) / (mostSpans / 4 * m.shortest())
 	most := m.packetsOfFlow()
@@ -157,7 +157,7 @@ func (r *rest) check() error {
 	case r.deepest() > 1-m.MinFactor && m.MinFactor > 0:
 		return fmt.Errorf("cuts of %.3g of the rate would meet min_decrease_factor %.3g", r.deepest(), m.MinFactor)
 	case share+r.highest > float64(m.Line):
-		return fmt.Errorf("targets rise to %v, above the line rate %v, where the model does not bound them", sim.Rate(share+r.highest), m.Line)
+		return fmt.Errorf("targets rise to %.4g Gb/s, above the line rate %v, to which the model does not hold them", (share+r.highest)/1e9, m.Line)
 	case r.swing() > mostSwing:
 		return fmt.Errorf("rates of a flow would swing by %.0f %% around their mean: few CNPs, each followed by large increases, make no smooth rest state", 100*r.swing())
 	}

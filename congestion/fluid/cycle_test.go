@@ -122,16 +122,16 @@ func TestNegativeMarginSwings(t *testing.T) {
 // What the model does not have is said, with its reason.
 func TestCycleRefuses(t *testing.T) {
 	for want, edit := range map[string]func(m *fluid.Cycle){
-		"not above the least rate":   func(m *fluid.Cycle) { m.Least = 50 * sim.Gbps },
-		"above the line rate":        func(m *fluid.Cycle) { m.Flows = 1 },
-		"alpha_timer 1us is shorter": func(m *fluid.Cycle) { m.PerWindow = false },
-		"nothing increases":          func(m *fluid.Cycle) { m.RAI, m.Hyper = 0, nil },
-		"increases outweigh":         func(m *fluid.Cycle) { m.RHAI, m.RAI = 50*sim.Gbps, 50*sim.Gbps },
-		"a step has no slope":        func(m *fluid.Cycle) { m.Kmax = m.Kmin },
-		"above Pmax":                 func(m *fluid.Cycle) { m.Pmax = 1e-6 },
-		"cut gain 0":                 func(m *fluid.Cycle) { m.CutGain = 0 },
-		"no smooth rest state":       func(m *fluid.Cycle) { m.RAI, m.RHAI = 1, 1 },
-		"meet min_decrease_factor 1": func(m *fluid.Cycle) { m.MinFactor = 1 },
+		"is not above the least rate": func(m *fluid.Cycle) { m.Least = 50 * sim.Gbps },
+		"above the line rate":         func(m *fluid.Cycle) { m.Flows = 1 },
+		"alpha_timer 1us is shorter":  func(m *fluid.Cycle) { m.PerWindow = false },
+		"nothing increases":           func(m *fluid.Cycle) { m.RAI, m.Hyper = 0, nil },
+		"increases outweigh":          func(m *fluid.Cycle) { m.RHAI, m.RAI = 50*sim.Gbps, 50*sim.Gbps },
+		"a step has no slope":         func(m *fluid.Cycle) { m.Kmax = m.Kmin },
+		"above Pmax":                  func(m *fluid.Cycle) { m.Pmax = 1e-6 },
+		"cut gain 0":                  func(m *fluid.Cycle) { m.CutGain = 0 },
+		"no smooth rest state":        func(m *fluid.Cycle) { m.RAI, m.RHAI = 1, 1 },
+		"meet min_decrease_factor 1":  func(m *fluid.Cycle) { m.MinFactor = 1 },
 	} {
 		m, _ := gentle("connectx", 8)
 		edit(m)

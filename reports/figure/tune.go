@@ -271,6 +271,14 @@ func (s *Search) pointName(p *tuning.Point) string {
 	return "point " + Whole(p.ID)
 }
 
+// PointName is how the point of an id is called in sentences.
+func PointName(s *Search, id int) string {
+	if s.Point(id).Kind == tuning.KindToday {
+		return "today's settings"
+	}
+	return s.pointName(s.Point(id))
+}
+
 // notable are the points that tables list: recommended, knee, today, baselines
 // by rank, and the best of the search.
 func (s *Search) notable(most int) []*tuning.Point {

@@ -66,7 +66,7 @@ func (s *Search) objectivePanel(o int, points []*tuning.Point, names []string, k
 			}
 			v := c.Objectives[o]
 			row = append(row, interval{series: w, mean: *v.Mean, half: halfOf(v), sure: true})
-			all = append(all, *v.Mean, *v.Mean+halfOf(v))
+			all = append(all, max(*v.Mean-halfOf(v), *v.Mean/2), *v.Mean, *v.Mean+halfOf(v)) // of a wide interval at most half is shown
 		}
 		rows = append(rows, row)
 	}

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -45,7 +46,11 @@ func tuneChange(s *Search) Figure {
 	}
 	panel.Legend = append(panel.Legend, Key{Label: "hollow: the interval contains no change", Ring: toneMuted.color()})
 	f.Panels = []Panel{panel}
-	f.Caption = fmt.Sprintf("Below each objective, over all workloads, stand the workloads alone. Of %s, run on the same seeds as what it is compared with; an interval that leaves out 0 is more than chance.", s.subject())
+	below := "Below each objective, over all workloads, stand the workloads alone. "
+	if len(s.Workloads) == 1 {
+		below = ""
+	}
+	f.Caption = fmt.Sprintf(below+"Of %s, run on the same seeds as what it is compared with; an interval that leaves out 0 is more than chance.", s.subject())
 	return f
 }
 
@@ -55,7 +60,11 @@ func (s *Search) forestRows(t *Table) (names []string, rows []forestRow, against
 	against = map[string]int{}
 	label := "" // metric of the row above
 	for _, obj := range s.compared() {
-		for _, w := range append([]string{""}, s.workloadNames()...) {
+		loads := append([]string{""}, s.workloadNames()...)
+		if len(s.Workloads) == 1 && s.hasWhole(obj.Metric) {
+			loads = loads[:1] // the only workload is all of them
+		}
+		for _, w := range loads {
 			var row forestRow
 			for _, c := range s.Contrasts {
 				if c.Metric != obj.Metric || c.Workload != w {
@@ -87,6 +96,11 @@ func (s *Search) forestRows(t *Table) (names []string, rows []forestRow, against
 		}
 	}
 	return names, rows, against
+}
+
+// hasWhole reports whether a metric was compared over all workloads.
+func (s *Search) hasWhole(metric string) bool {
+	return slices.ContainsFunc(s.Contrasts, func(c tuning.Contrast) bool { return c.Metric == metric && c.Workload == "" })
 }
 
 // compared are the objectives, and the constraints that were compared too.

@@ -78,7 +78,7 @@ func tuneMargin(s *Search) Figure {
 	}
 	if len(nowhere) > 0 {
 		p.Add(marks{nowhere, infeasibleMark()})
-		panel.Legend = append(panel.Legend, Key{Label: "no rest state at so many flows, see below", Mark: infeasibleMark()})
+		panel.Legend = append(panel.Legend, Key{Label: "no rest state", Mark: infeasibleMark()})
 	}
 	p.Add(levels{{y: 0, name: "oscillates below", sty: lineOf(toneWarn, 0.9, 4, 2), tone: toneWarn}})
 	f.Panels = []Panel{panel}

@@ -34,6 +34,7 @@ func tuneAnswer(s *search) []Paragraph {
 	}{
 		{"The answer", t.answer},
 		{"Against the best published settings", t.baseline},
+		{"What that proves", t.excluded},
 		{"When PFC will still fire", t.pfc},
 		{"How sure", t.sure},
 	} {
@@ -152,7 +153,7 @@ func amount(c *tuning.Contrast, o *tuning.Objective) string {
 }
 
 func ends(lo, hi float64, c *tuning.Contrast, o *tuning.Objective) string {
-	if a, b, ok := c.Relative.Ends(); ok {
+	if a, b, ok := c.Relative.Ends(); ok && (c.Confident || a <= 0 && b >= 0) { // else a share of what is 0 on most seeds: as certain as it is meaningless
 		return figure.ChangeShare(max(a, -1)) + " to " + figure.ChangeShare(b) // nothing falls by more than all of it
 	}
 	sign := func(v float64) string {
@@ -192,6 +193,17 @@ func (t *teller) baseline() {
 	t.say("The best of them is %s. %s", name, who)
 	for _, o := range t.compared() {
 		t.contrast(o, tuning.AgainstBaseline, name)
+	}
+}
+
+// excluded says what a search without a winner proves, and what not.
+func (t *teller) excluded() {
+	x := t.s.Exclusion
+	if x == nil || t.s.Winner != nil || t.s.refuted() {
+		return
+	}
+	for _, words := range x.Words(figure.PointName(&t.s.Search, x.Against), figure.Share, func(n int, thing string) string { return figure.Count(n, thing) }) {
+		t.say("%s", words)
 	}
 }
 

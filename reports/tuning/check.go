@@ -114,7 +114,7 @@ func (r *Result) Check() error {
 	case len(r.Points) > maxPoints:
 		return fmt.Errorf("%d points: want at most %d", len(r.Points), maxPoints)
 	}
-	for _, check := range []func() error{r.checkParameters, r.checkObjectives, r.checkWorkloads, r.checkPoints, r.checkIDs, r.checkContrasts, r.checkRest} {
+	for _, check := range []func() error{r.checkParameters, r.checkObjectives, r.checkWorkloads, r.checkPoints, r.checkIDs, r.checkContrasts, r.checkExclusion, r.checkRest} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -333,7 +333,7 @@ func (r *Result) checkIDs() error {
 		return errors.New("no_winner: say why nothing is recommended")
 	case r.Winner != nil && r.NoWinner != "":
 		return errors.New("no_winner: there is a winner")
-	case r.Winner != nil && !ids[*r.Winner].Feasible:
+	case r.Winner != nil && !r.Settled(*r.Winner).Feasible: // what counts is the confirmation
 		return fmt.Errorf("winner: point %d is not feasible", *r.Winner)
 	}
 	return nil

@@ -59,6 +59,7 @@ type Result struct {
 	Knee      *int       `json:"knee,omitempty"`      // of Pareto, the one to take if nothing else decides
 	Winner    *int       `json:"winner"`              // id, null = nothing is recommended
 	NoWinner  string     `json:"no_winner,omitempty"` // why nothing is recommended
+	Exclusion *Exclusion `json:"exclusion,omitempty"` // what a search without a winner proves
 	BestOf    *int       `json:"best_baseline"`       // id of the best published baseline, null = none is feasible
 	Confirmed []Point    `json:"confirmed,omitempty"` // the points that were run again on fresh seeds, the best first
 	Contrasts []Contrast `json:"contrasts"`           // of the winner (else of the best point of the search)

@@ -29,6 +29,9 @@ type Examined struct {
 	Reach    [][]Reach       `json:"reach,omitempty"`   // from row to column
 }
 
+// differentMTUs is the finding about the interfaces of one machine, and of all.
+const differentMTUs = "mtu-differs"
+
 // shortProbe is the payload of a short message, in bytes.
 const shortProbe = 64
 
@@ -135,6 +138,9 @@ func (c *coordinator) examine(ctx context.Context, x *Examined, profile netem.Pr
 		name := c.agents[i].machine
 		kernels[name] = m.Doctor.Kernel
 		for _, f := range m.Doctor.Findings { // what is the same everywhere is one line
+			if f.ID == differentMTUs { // all of them are compared
+				continue
+			}
 			k, ok := merged[f]
 			if !ok {
 				k = len(x.Findings)

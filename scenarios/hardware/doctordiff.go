@@ -19,13 +19,13 @@ type aspect struct {
 
 // aspects of devices. Those of a kind of device are compared among that kind.
 var aspects = []aspect{
-	{"mtu-differs", "MTU of the interfaces", netem.Warning, "ip link set dev IF mtu 4200 or more on all of them, and on every switch between", func(d *device) string {
+	{differentMTUs, "MTU of the interfaces", netem.Warning, "ip link set dev IF mtu 4200 or more on all of them, and on every switch between", func(d *device) string {
 		if d.DeviceState.MTU == 0 {
 			return ""
 		}
 		return fmt.Sprint(d.DeviceState.MTU)
 	}},
-	{"mtu-differs", "path MTU of the ports", netem.Warning, "queue pairs need the same path MTU at both ends: raise the smaller MTUs, or ask for the smallest (nic: {path_mtu: ...}, perftest -m)", func(d *device) string {
+	{differentMTUs, "path MTU of the ports", netem.Warning, "queue pairs need the same path MTU at both ends: raise the smaller MTUs, or ask for the smallest (nic: {path_mtu: ...}, perftest -m)", func(d *device) string {
 		if d.MTU == 0 {
 			return ""
 		}

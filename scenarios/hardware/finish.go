@@ -68,6 +68,9 @@ func (w *world) writeRest(out *trace.Writer, list []trace.Counter, deltas []nete
 		return err
 	}
 	for _, in := range w.faults {
+		if w.reason != "" && in.hit == 0 { // the machine that counted it may be the one that is lost
+			continue
+		}
 		list = append(list, trace.Counter{Object: "fault/" + in.name, Prio: -1, Name: trace.CountFaultPackets, Value: float64(in.hit)})
 	}
 	list = append(list, trace.Counter{Object: "fabric", Prio: -1, Name: trace.CountPayloadDelivered, Value: float64(w.total)})

@@ -123,7 +123,8 @@ func (c *coordinator) close() error {
 			continue
 		}
 		patience := 10 * time.Second
-		if a.lost != nil {
+		quiet := a.lost != nil || !a.greeted // one that was never heard of has changed nothing
+		if quiet {
 			patience = time.Second
 		}
 		select {
@@ -134,7 +135,7 @@ func (c *coordinator) close() error {
 			continue
 		case <-time.After(patience):
 		}
-		if a.lost == nil {
+		if !quiet {
 			errs = append(errs, fmt.Errorf("%s: the agent did not end", a.machine))
 		}
 		if err := syscall.Kill(-a.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {

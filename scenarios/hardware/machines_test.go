@@ -122,6 +122,7 @@ func checkBroken(t *testing.T, share string, read func(string) string) {
 				done++
 			}
 		}
+		require.NotContains(t, read(name+".out"), "fault delay acts", "what b counted is not known")
 		require.Positive(t, done, "%s: what a had sent by then is kept", name)
 		require.Regexp(t, regexp.MustCompile(`^lost b after [\d.]+m?s: `+why), run.Manifest.Reason)
 	}

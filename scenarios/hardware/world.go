@@ -166,7 +166,7 @@ func assignHere(hosts []string, devices []netem.Device, at map[string]string) ([
 			names = append(names, devices[k].Name)
 		}
 		if of[i] < 0 {
-			return nil, fmt.Errorf("host %s: there is no device %q on %s; it has %s", h, want, machine(), strings.Join(names, ", "))
+			return nil, fmt.Errorf("host %s: there is no device %q on %s; it has %s", h, want, machine(), orNone(strings.Join(names, ", ")))
 		}
 	}
 	return of, nil

@@ -13,13 +13,14 @@ const confidence = 0.95
 
 // final is what the confirmation found.
 type final struct {
-	reruns   []*entry  // today, baselines, finalists and what regret is counted from
-	verdicts []verdict // of them, on the fresh seeds, the best first
-	winner   *entry
-	why      string       // there is no winner
-	best     *entry       // baseline
-	lead     *entry       // the winner, or the finalist that comes first
-	margin   []rivalMatch // of the lead
+	reruns    []*entry  // today, baselines, finalists and what regret is counted from
+	verdicts  []verdict // of them, on the fresh seeds, the best first
+	winner    *entry
+	why       string       // there is no winner
+	best      *entry       // baseline
+	lead      *entry       // the winner, or the finalist that comes first
+	margin    []rivalMatch // of the lead
+	finalists []*entry
 }
 
 // rivalMatch is the comparison of a finalist with something that it has to beat.
@@ -43,7 +44,7 @@ func (s *search) confirmRuns() int {
 func (s *search) confirmation(ctx context.Context) error {
 	end := s.begin("confirmation on fresh seeds")
 	finalists, rivals, others := s.finalists()
-	f := &final{reruns: slices.Concat(rivals, finalists, others)}
+	f := &final{reruns: slices.Concat(rivals, finalists, others), finalists: finalists}
 	if err := s.store.need(ctx, f.reruns, s.fresh); err != nil {
 		return err
 	}
@@ -124,11 +125,18 @@ func (s *search) decide(f *final, finalists, rivals []*entry) {
 	s.judge.best = j.best
 	f.verdicts = j.assess(f.reruns, s.fresh)
 	j.order(f.verdicts)
+	if len(f.verdicts) > 0 {
+		v := &f.verdicts[0]
+		s.judge.floor = make([]float64, len(v.cost))
+		for w := range v.cost {
+			s.judge.floor[w] = v.cost[w] - v.regret[w]
+		}
+	}
 	for _, v := range f.verdicts {
 		if !slices.Contains(finalists, v.e) {
 			continue
 		}
-		match := s.match(&j, f, v, rivals, len(finalists))
+		match := s.match(f, v, rivals, len(finalists))
 		if f.lead == nil {
 			f.lead, f.margin = v.e, match
 		}
@@ -144,19 +152,7 @@ func (s *search) decide(f *final, finalists, rivals []*entry) {
 // match compares a finalist with its rivals, pair by pair on the same seeds.
 // The confidence is shared among the finalists (Bonferroni), so that the chance
 // of a winner that is no better stays at 5 % in all.
-func (s *search) match(j *judge, f *final, v verdict, rivals []*entry, finalists int) (list []rivalMatch) {
-	floor := make([]float64, len(v.cost))
-	for w := range floor {
-		floor[w] = v.cost[w] - v.regret[w]
-	}
-	score := func(e *entry, seeds []uint64) float64 {
-		cost, regret := make([]float64, len(floor)), make([]float64, len(floor))
-		for w := range floor {
-			cost[w] = j.cost(e, w, seeds)
-			regret[w] = cost[w] - floor[w]
-		}
-		return overWorkloads(j.robust, cost, regret)
-	}
+func (s *search) match(f *final, v verdict, rivals []*entry, finalists int) (list []rivalMatch) {
 	for _, r := range rivals {
 		i := slices.IndexFunc(f.verdicts, func(x verdict) bool { return x.e == r })
 		m := rivalMatch{rival: r, by: Jackknife(len(s.fresh), 1-(1-confidence)/float64(max(finalists, 1)), func(replicates []int) float64 {
@@ -164,7 +160,7 @@ func (s *search) match(j *judge, f *final, v verdict, rivals []*entry, finalists
 			for k, n := range replicates {
 				seeds[k] = s.fresh[n]
 			}
-			return score(r, seeds) - score(v.e, seeds)
+			return s.judge.score(r, seeds) - s.judge.score(v.e, seeds)
 		})}
 		m.beats = m.by.Low() > 0 || !f.verdicts[i].feasible()
 		list = append(list, m)

@@ -36,8 +36,9 @@ type judge struct {
 	robust    string
 	pareto    bool
 
-	today, best *entry // what bounds refer to; best is nil without baselines
-	chance      bool   // a bound that refers to another point is broken only beyond chance
+	today, best *entry    // what bounds refer to; best is nil without baselines
+	chance      bool      // a bound that refers to another point is broken only beyond chance
+	floor       []float64 // by workload: the cost that regret is counted from, once the search is over
 }
 
 // verdict is how a point does on some seeds.
@@ -177,19 +178,7 @@ func (j *judge) violations(v *verdict, seeds []uint64, relative bool) {
 // more than chance: the 95 % interval of the differences, seed by seed, lies
 // beyond it.
 func (j *judge) beyondChance(e *entry, b bound, w int, seeds []uint64) bool {
-	var over []float64
-	for _, seed := range seeds {
-		one := []uint64{seed}
-		limit, ok := b.limit(j, w, one, true)
-		x, measured := e.mean(b.figure, w, one)
-		if !ok || !measured {
-			return true
-		}
-		if b.least {
-			x, limit = limit, x
-		}
-		over = append(over, x-limit)
-	}
+	over := j.over(e, b, w, seeds)
 	return len(over) < 2 || stat.MeanInterval(over, confidence).Low() > 0
 }
 

@@ -29,6 +29,9 @@ func (t *Tuning) result(s *search, o Options) *tuning.Result {
 			r.Winner = &f.winner.id
 		}
 		r.NoWinner = f.why
+		if f.winner == nil {
+			r.Exclusion = s.exclusion(f)
+		}
 		if f.lead != nil {
 			r.Watch = t.watch(s, f.lead)
 		}

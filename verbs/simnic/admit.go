@@ -30,6 +30,9 @@ func (n *NIC) embark(q *qp, m *message, offset sim.Bytes, k *packet.Packet) bool
 	}
 	if q.service == verbs.UD {
 		k.Dst, k.DstQP = w.ah.endpoint, w.qpn
+		if tc := w.ah.attr.TrafficClass; tc != 0 {
+			k.DSCP = tc >> 2
+		}
 	}
 	k.Aux = n.load(c)
 	return true
@@ -139,6 +142,12 @@ func (n *NIC) admitSend(port int, q *qp, m *packet.Packet, c *cargo, first bool)
 			return false
 		}
 		return n.refuseReceive(port, q, m, packet.SyndromeInvalid, verbs.StatusLocalLength)
+	}
+	if q.service == verbs.UD {
+		h := routingHeader(m)
+		if !n.scatter(f.pd, f.recv.sg, 0, h[:]) {
+			return n.refuse(port, q, m, packet.SyndromeOperation)
+		}
 	}
 	if len(c.data) > 0 && !n.scatter(f.pd, f.recv.sg, at, c.data) {
 		return n.refuseReceive(port, q, m, packet.SyndromeOperation, verbs.StatusLocalProtection)

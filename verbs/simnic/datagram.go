@@ -1,6 +1,8 @@
 package simnic
 
 import (
+	"encoding/binary"
+
 	"rdmasim/fabric/packet"
 	"rdmasim/sim"
 	"rdmasim/verbs"
@@ -88,4 +90,24 @@ func (n *NIC) onUnreliable(port int, m *packet.Packet) {
 			n.received(q, m, op)
 		}
 	}
+}
+
+// routingHeader is what stands in front of a datagram in the buffer of its
+// receiver: with IPv4, an IPv4 header in the last 20 of the 40 bytes, and the
+// others as they may be. Source: InfiniBand Architecture, annex A17.4.5.2;
+// ibv_post_recv(3).
+func routingHeader(m *packet.Packet) (h [verbs.GRHBytes]byte) {
+	b := h[verbs.GRHBytes-SizeIPv4:]
+	b[0], b[1] = 0x45, m.DSCP<<2|m.ECN
+	binary.BigEndian.PutUint16(b[2:], uint16(SizeIPv4+SizeUDP+SizeBTH+SizeDETH+SizeICRC)+(m.Payload+3)&^3)
+	b[6], b[8], b[9] = 0x40, m.TTL, 17 // do not fragment; UDP
+	src, dst := GIDOf(m.Src), GIDOf(m.Dst)
+	copy(b[12:], src[12:])
+	copy(b[16:], dst[12:])
+	sum := uint32(0)
+	for i := 0; i < SizeIPv4; i += 2 {
+		sum += uint32(binary.BigEndian.Uint16(b[i:]))
+	}
+	binary.BigEndian.PutUint16(b[10:], ^uint16(sum>>16+sum&0xffff))
+	return h
 }

@@ -167,6 +167,12 @@ var _ = add("datagrams carry a header, their sender and nothing longer than the 
 	require.Equal(b, x.qp.QPN(), r.SrcQP)
 	require.EqualValues(b, 8, r.Imm)
 	require.Equal(b, want, y.mr.Bytes()[verbs.GRHBytes:][:500])
+	if x.gid[10] == 0xff && x.gid[0] == 0 { // IPv4: its header is in the last 20 of the 40 bytes
+		h := y.mr.Bytes()[verbs.GRHBytes-20:]
+		require.EqualValues(b, 0x45, h[0])
+		require.Equal(b, x.gid[12:], h[12:16], "source")
+		require.Equal(b, y.gid[12:], h[16:20], "destination")
+	}
 	// Another Q_Key: dropped at the receiver, and the sender does not know.
 	y.recv(4, y.piece(0, 1000))
 	x.post(verbs.WorkRequest{Opcode: verbs.OpSend, SGList: []verbs.SGE{x.piece(0, 10)}, AH: ah, RemoteQPN: y.qp.QPN(), RemoteQKey: qkey + 1})

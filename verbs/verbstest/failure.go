@@ -1,6 +1,8 @@
 package verbstest
 
 import (
+	"errors"
+
 	"rdmasim/verbs"
 
 	"github.com/stretchr/testify/require"
@@ -138,4 +140,28 @@ var _ = add("path MTUs that differ end in an error, not in silence", func(b *ben
 	x.post(verbs.WorkRequest{WRID: 1, Opcode: verbs.OpWrite, SGList: []verbs.SGE{x.piece(0, 3000)}, RemoteAddr: y.mr.Addr(), RKey: y.mr.RKey()})
 	s := x.wait(1)[0].Status
 	require.Contains(b, []verbs.Status{verbs.StatusRemoteInvalidRequest, verbs.StatusRetryExceeded}, s)
+})
+
+var _ = add("a memory window gives access for as long as it is bound", func(b *bench) {
+	x, y := b.pair(verbs.RC, nil)
+	mw, err := y.pd.AllocMW()
+	if errors.Is(err, verbs.ErrNotSupported) {
+		b.Skip("the device has no memory windows")
+	}
+	require.NoError(b, err)
+	mr, err := y.pd.RegisterMemory(verbs.MRParams{Length: 4096, Access: verbs.LocalWrite | verbs.MWBind})
+	require.NoError(b, err)
+	y.post(verbs.WorkRequest{WRID: 1, Opcode: verbs.OpBindMW, Bind: verbs.WindowBind{MW: mw, MR: mr, RKey: verbs.NextRKey(mw.RKey()), Addr: mr.Addr() + 100, Length: 50, Access: verbs.RemoteWrite}})
+	require.Equal(b, []uint64{1}, ids(b, y.wait(1), verbs.StatusSuccess))
+	want := x.fill(0, 50, 9)
+	write := verbs.WorkRequest{WRID: 2, Opcode: verbs.OpWrite, SGList: []verbs.SGE{x.piece(0, 50)}, RemoteAddr: mr.Addr() + 100, RKey: mw.RKey()}
+	x.post(write)
+	require.Equal(b, []uint64{2}, ids(b, x.wait(1), verbs.StatusSuccess))
+	require.Equal(b, want, mr.Bytes()[100:150])
+	y.post(verbs.WorkRequest{WRID: 3, Opcode: verbs.OpLocalInv, InvalidateKey: mw.RKey()})
+	require.Equal(b, []uint64{3}, ids(b, y.wait(1), verbs.StatusSuccess))
+	x.post(write)
+	require.Equal(b, []uint64{2}, ids(b, x.wait(1), verbs.StatusRemoteAccess))
+	require.NoError(b, mw.Dealloc())
+	require.NoError(b, mr.Deregister())
 })

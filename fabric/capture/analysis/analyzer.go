@@ -242,27 +242,32 @@ func (a *Analyzer) since(rec *capture.Record) sim.Time {
 	return max(sim.Time(sec)*sim.Time(sim.Second)+sim.Time(rec.Pico-a.epochPico), 0)
 }
 
-// rdma follows a packet with a base transport header.
-func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
+// intact counts the ICRC of a packet; false if its receiver throws it away.
+func (a *Analyzer) intact(f *capture.Frame) bool {
 	t := &a.total
 	switch f.ICRC {
 	case capture.ICRCValid:
 		t.ICRCValid++
+		a.checks[ruleICRC].Tested++
 	case capture.ICRCAbsent:
 		t.ICRCAbsent++
 	default:
 		t.ICRCInvalid++
 		a.checks[ruleICRC].Tested++
 		a.violated(ruleICRC, nil, "%v to QP 0x%06x from %v", f.BTH.Opcode, f.BTH.DestQP, f.Src)
-		if a.held.is != distrusted {
-			return // its receiver throws it away
-		}
+		return a.held.is == distrusted
 	}
+	return true
+}
+
+// rdma follows a packet with a base transport header.
+func (a *Analyzer) rdma(f *capture.Frame, rec *capture.Record, damaged bool) {
+	if !a.intact(f) {
+		return
+	}
+	t := &a.total
 	t.Tunnelled += uint64(bit(f.Tunnelled))
 	t.HeadersCut += uint64(bit(!f.Complete()))
-	if f.ICRC == capture.ICRCValid {
-		a.checks[ruleICRC].Tested++
-	}
 	info := f.Info()
 	if !info.Valid() {
 		t.ReservedOpcodes++
