@@ -42,7 +42,9 @@ type eventRow struct {
 const (
 	BytesPerPoint = 12  // series.parquet
 	BytesPerEvent = 12  // events.parquet
-	BytesPerFlow  = 140 // flows.csv
+	BytesPerFlow  = 150 // flows.csv
+	BytesPerQP    = 32  // qps.csv
+	BytesPerDelay = 90  // delays.csv, which has a row for each of flows.csv
 )
 
 const (
