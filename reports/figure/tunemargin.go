@@ -28,25 +28,7 @@ func tuneMargin(s *Search) Figure {
 		f.Empty = "The phase margin was not computed: it needs an estimate of today's and the recommended settings, and a port at which flows meet."
 		return f
 	}
-	var settings []string
-	curves := map[string]*marginCurve{}
-	lo, hi, most := 0.0, 60.0, 2.0
-	for _, m := range s.Estimates.Margins {
-		if curves[m.Setting] == nil {
-			settings = append(settings, m.Setting)
-			curves[m.Setting] = &marginCurve{}
-		}
-		c := curves[m.Setting]
-		most = max(most, float64(m.Flows))
-		if m.Degrees == nil {
-			f.Table.Rows = append(f.Table.Rows, []string{m.Setting, Whole(m.Flows), "none: " + marginWhy(m)})
-			c.none = append(c.none, m)
-			continue
-		}
-		f.Table.Rows = append(f.Table.Rows, []string{m.Setting, Whole(m.Flows), Quantity(*m.Degrees, tuning.UnitDegrees)})
-		c.pts = append(c.pts, xy{float64(m.Flows), *m.Degrees})
-		lo, hi = min(lo, *m.Degrees), max(hi, *m.Degrees)
-	}
+	settings, curves, lo, hi, most := marginCurves(s.Estimates.Margins, &f.Table)
 	reasons := marginReasons(settings, curves)
 	if !slices.ContainsFunc(settings, func(n string) bool { return len(curves[n].pts) > 0 }) {
 		f.Empty = "No linear model has an answer here. " + reasons
@@ -85,6 +67,30 @@ func tuneMargin(s *Search) Figure {
 	f.Caption = strings.TrimSpace(fmt.Sprintf("Phase margin of the linear model of DCQCN at its fixed point, %s, for the bottleneck %s: below 0 the queue swings of itself, within a few degrees above it chance keeps it swinging; a usual design keeps 30° or more. %s",
 		marginModel(s.Estimates.Margins), s.Estimates.Where, reasons))
 	return f
+}
+
+// marginCurves sorts margins by setting and lists them in a table; lo and hi are
+// the range of degrees, most the largest number of flows.
+func marginCurves(list []tuning.Margin, t *Table) (settings []string, curves map[string]*marginCurve, lo, hi, most float64) {
+	curves = map[string]*marginCurve{}
+	hi, most = 60, 2
+	for _, m := range list {
+		if curves[m.Setting] == nil {
+			settings = append(settings, m.Setting)
+			curves[m.Setting] = &marginCurve{}
+		}
+		c := curves[m.Setting]
+		most = max(most, float64(m.Flows))
+		if m.Degrees == nil {
+			t.Rows = append(t.Rows, []string{m.Setting, Whole(m.Flows), "none: " + marginWhy(m)})
+			c.none = append(c.none, m)
+			continue
+		}
+		t.Rows = append(t.Rows, []string{m.Setting, Whole(m.Flows), Quantity(*m.Degrees, tuning.UnitDegrees)})
+		c.pts = append(c.pts, xy{float64(m.Flows), *m.Degrees})
+		lo, hi = min(lo, *m.Degrees), max(hi, *m.Degrees)
+	}
+	return settings, curves, lo, hi, most
 }
 
 // marginModel names the models that the curves are of.

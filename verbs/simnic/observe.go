@@ -26,7 +26,7 @@ func (n *NIC) finish(q *qp, m *message, status verbs.Status) {
 func (n *NIC) flow(q *qp, m *message, end sim.Time, delivered sim.Bytes, status string) {
 	now := n.node.Now()
 	n.cfg.Sink.Flow(trace.Flow{
-		ID: trace.MessageID(int(n.cfg.Node), m.id), Src: n.cfg.Name, Dst: n.peerName(q, m), QP: q.qpn, Verb: m.op.String(),
+		ID: trace.MessageID(n.cfg.Node, m.id), Src: n.cfg.Name, Dst: n.peerName(q, m), QP: q.qpn, Verb: m.op.String(),
 		Bytes: m.length, Start: m.posted, End: end, Ideal: q.ideal(m), Delivered: delivered,
 		Retransmits: m.retx, Status: status, Tag: m.tag, Workload: n.clientName(q.client), Delays: n.spent(q, m, now),
 	})
