@@ -297,6 +297,16 @@ func (w *world) checkOverlap() error {
 	return nil
 }
 
+// refused says why an interface that others need must not lose its link or its
+// queue, which all traffic passes; rules for RoCE packets at its ingress touch
+// nothing else. "" means that nothing speaks against it.
+func (s *site) refused(root string) string {
+	if s.table != "" {
+		return ""
+	}
+	return netem.Refuse(root, s.dev)
+}
+
 // refuse says why a fault must not touch this host; nothing has been changed.
 func (w *world) refuse(devices []netem.Device) error {
 	for _, in := range w.faults {
@@ -307,8 +317,8 @@ func (w *world) refuse(devices []netem.Device) error {
 		}
 		for _, s := range in.sites {
 			why := netem.RefuseBusy(context.Background(), netem.Exec{}, devices, s.dev, os.Getpid())
-			if why == "" && s.risky {
-				why = netem.Refuse("/", s.dev)
+			if why == "" {
+				why = s.refused("/")
 			}
 			if why != "" {
 				return fmt.Errorf("fault %s: %s must not be touched: %s", in.name, s.dev, why)

@@ -1,6 +1,8 @@
 package hardware
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,4 +69,32 @@ func TestBridgePlaces(t *testing.T) {
 	require.NoError(t, w.inject())
 	require.Len(t, w.faults[0].sites, 1)
 	require.Equal(t, "eth1", w.faults[0].sites[0].dev)
+}
+
+// TestOthersInterfaceIsRefused: neither the link nor the queue of an interface
+// that others need is touched; rules for RoCE packets at its ingress may be.
+func TestOthersInterfaceIsRefused(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/net"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/net/route"), []byte("Iface Destination Gateway Flags RefCnt Use Metric Mask\neth1 00000000 0100000A 0003 0 0 0 00000000\n"), 0o644))
+	for fault, refused := range map[string]bool{
+		`loss: {link: "*", probability: 1%}`:    true,
+		`delay: {link: "*", delay: 1us}`:        true,
+		`rate: {link: "*", rate: 1Gbps}`:        true,
+		`link_down: {link: "*", from: 1us}`:     true,
+		`udp_blocked: {link: "*"}`:              false,
+		`loss: {link: "*", every: 100}`:         false,
+		`late_receives: {host: h0, delay: 1us}`: false,
+	} {
+		w := offloadedWorld(t, fault)
+		require.NoError(t, w.inject(), fault)
+		why := map[string]string{}
+		for _, in := range w.faults {
+			for _, s := range in.sites {
+				why[s.dev] = s.refused(root)
+			}
+		}
+		require.Equal(t, refused, why["eth1"] == "the default route leads over it", "%s: %v", fault, why)
+		require.Empty(t, why["eth2"], fault)
+	}
 }
