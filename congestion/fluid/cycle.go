@@ -100,10 +100,10 @@ func (m *Cycle) alike() bool {
 	return !m.PerWindow || !m.Polled && m.CutInterval <= m.CNPInterval && m.AlphaTimer <= m.CNPInterval
 }
 
-// FixedPoint solves the model for its rest state. Queue has a meaning only
+// Balance solves the model for its rest state. Queue has a meaning only
 // where Valid; the error says what keeps the flows from resting at all. Source:
 // the oracle dcqcn_cycle.
-func (m *Cycle) FixedPoint() (FixedPoint, error) {
+func (m *Cycle) Balance() (FixedPoint, error) {
 	r, err := m.rest()
 	if err != nil {
 		return FixedPoint{}, err

@@ -58,7 +58,7 @@ func TestPacketsRestWhereTheCycleSays(t *testing.T) {
 		most   float64 // of packets against the model
 	}{{"sigcomm15", 8, 1.05}, {"sigcomm15", 32, 1.05}, {"connectx", 8, 1.4}, {"connectx", 32, 1.15}, {"hpcc", 8, 1.2}, {"hpcc", 32, 1.15}, {"hpcc_paper", 8, 1.15}} {
 		m, p := gentle(c.preset, c.flows)
-		f, err := m.FixedPoint()
+		f, err := m.Balance()
 		require.NoError(t, err)
 		require.True(t, f.Valid)
 		margin, err := m.PhaseMargin()
@@ -84,7 +84,7 @@ func TestCycleMeetsThePaperWhereCutsAreRare(t *testing.T) {
 		m.Kmax, m.Pmax = 8*sim.MB, 0.1
 		paper, err := m.DCQCN.FixedPoint()
 		require.NoError(t, err)
-		mine, err := m.FixedPoint()
+		mine, err := m.Balance()
 		require.NoError(t, err)
 		paperLoop, err := m.DCQCN.PhaseMargin()
 		require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestNegativeMarginSwings(t *testing.T) {
 	for _, preset := range []string{"connectx", "hpcc"} {
 		m, p := cycleOf(preset, 100*sim.Gbps, 8)
 		m.Kmin, m.Kmax, m.Pmax = 100*sim.KB, 1600*sim.KB, 0.3
-		f, err := m.FixedPoint()
+		f, err := m.Balance()
 		require.NoError(t, err)
 		margin, err := m.PhaseMargin()
 		require.NoError(t, err)
@@ -150,7 +150,7 @@ func FuzzCycle(f *testing.F) {
 		m.CNPInterval, m.ByteCounter, m.RAI = sim.Duration(cnp)*sim.Nanosecond, sim.Bytes(bytes), sim.Rate(rai)*sim.Kbps
 		m.PerWindow, m.AlphaFirst, m.CountFirst = rules&1 != 0, rules&2 != 0, rules&4 != 0
 		m.F = int(rules >> 3)
-		x, err := m.FixedPoint()
+		x, err := m.Balance()
 		if err != nil {
 			return
 		}

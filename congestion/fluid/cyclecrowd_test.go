@@ -67,7 +67,7 @@ func observed(p congestion.ReactionPoint, now sim.Time) (alpha float64) {
 func newCrowd(t *testing.T, preset string, flows int) (*crowd, fluid.FixedPoint) {
 	m, p := gentle(preset, flows)
 	m.Line = 100 * sim.Tbps / 100
-	f, err := m.FixedPoint()
+	f, err := m.Balance()
 	require.NoError(t, err)
 	p.FirstCNPRate, p.InitialAlpha = sim.Rate(f.Rate), sim.Ratio(f.Alpha)
 	h := f.P * f.Rate / (8 * float64(m.Packet))

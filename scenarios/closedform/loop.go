@@ -50,7 +50,7 @@ const mostHyper = 0.1
 
 func (l *loop) FixedPoint() (fluid.FixedPoint, error) {
 	if l.cycle != nil {
-		return l.cycle.FixedPoint()
+		return l.cycle.Balance()
 	}
 	return l.DCQCN.FixedPoint()
 }

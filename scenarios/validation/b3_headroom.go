@@ -22,7 +22,7 @@ No drop at H for any phase of the reverse frame. In the worst phase, a reverse f
 no drop with room for them, a drop with one byte less, and so a drop at H - 2 frames wherever N frames are more than that. They
 are where the preambles and gaps that H counts, and no buffer stores, come to less than the rest of H: not on 2 km at 50 Gb/s.
 Source: IEEE 802.1Qbb annex O for a switch without interface delays; derived.`,
-	Oracles:   []string{"headroom_ideal", "headroom_frames"},
+	Oracles:   []string{"headroom_frames", "headroom_ideal"},
 	Scenarios: []string{"headroom.yaml"},
 	Measure:   measureHeadroom,
 })
