@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -247,6 +248,9 @@ func (w *world) drain(out *trace.Writer) error {
 
 // finish writes what is known only at the end.
 func (w *world) finish(out *trace.Writer, res *Result, o Options) error {
+	if !o.Lean {
+		debug.FreeOSMemory() // what the run left must not lie beside what comes now
+	}
 	w.reportDeadlocks(res.End)
 	for _, n := range w.nics {
 		if n != nil {
@@ -295,7 +299,7 @@ func (w *world) totals(out *trace.Writer, end sim.Time, lean bool) uint64 {
 	measured := w.countHops() - w.hops
 	w.engine, w.sinks = nil, nil
 	if !lean {
-		runtime.GC() // what the run left must not lie beside what comes now
+		debug.FreeOSMemory()
 	}
 	var list []trace.Counter
 	add := func(c trace.Counter) { list = append(list, c) }

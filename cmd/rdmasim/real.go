@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"rdmasim/congestion"
@@ -83,6 +84,9 @@ func realRun(ctx context.Context, spec *scenarios.Spec, opt scenarios.Options) (
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !opt.Lean {
+		debug.FreeOSMemory() // the fabric is gone: its report begins anew
 	}
 	if err := estimateInto(r.Dir, spec); err != nil {
 		return nil, err
