@@ -35,14 +35,14 @@ func tuneBaselines(s *Search) Figure {
 	for _, p := range points {
 		name := s.pointName(p)
 		if !p.Feasible {
-			name += " ✗"
+			name += " ×"
 		}
 		names = append(names, name)
 	}
 	for n, o := range s.shownObjectives() {
 		f.Panels = append(f.Panels, s.objectivePanel(o, points, names, n == 0))
 	}
-	f.Caption = fmt.Sprintf("Mean and 95 %% interval over %s; ✗ breaks a constraint.", Count(len(s.Seeds), "seed"))
+	f.Caption = fmt.Sprintf("Mean and 95 %% interval over %s; × breaks a constraint.", Count(len(s.Seeds), "seed"))
 	if total > len(points) {
 		f.Caption += fmt.Sprintf(" The best %d of %d settings.", len(points), total)
 	}
