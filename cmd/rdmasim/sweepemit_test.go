@@ -155,6 +155,16 @@ func TestK8sKeepsToTheAPI(t *testing.T) {
 	}
 }
 
+// tableOfOne returns the table that one process makes of the plan.
+func tableOfOne(t *testing.T, run func(args ...string) (code int, out, errs string)) []byte {
+	t.Helper()
+	code, _, errs := run("plans/p.yaml", "--out", "alone", "--quiet")
+	require.Equal(t, exitOK, code, errs)
+	want, err := os.ReadFile("alone/results.parquet")
+	require.NoError(t, err)
+	return want
+}
+
 // What the pods would run, run here index by index in a random order, one of them
 // twice, makes the table of one process.
 func TestK8sPodsMakeTheSameTable(t *testing.T) {
@@ -162,10 +172,7 @@ func TestK8sPodsMakeTheSameTable(t *testing.T) {
 		t.Skip("no sh")
 	}
 	run := sweepSession(t)
-	code, _, errs := run("plans/p.yaml", "--out", "alone", "--quiet")
-	require.Equal(t, exitOK, code, errs)
-	want, err := os.ReadFile("alone/results.parquet")
-	require.NoError(t, err)
+	want := tableOfOne(t, run)
 
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -197,10 +204,7 @@ func TestK8sPodsMakeTheSameTable(t *testing.T) {
 func TestParallelMakesTheSameTable(t *testing.T) {
 	installParallel(t)
 	run := sweepSession(t)
-	code, _, errs := run("plans/p.yaml", "--out", "alone", "--quiet")
-	require.Equal(t, exitOK, code, errs)
-	want, err := os.ReadFile("alone/results.parquet")
-	require.NoError(t, err)
+	want := tableOfOne(t, run)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	code, line, errs := run("emit", "parallel", "plans/p.yaml", "--out", "it's here", "--shards", "3", "--program", self)
